@@ -1,0 +1,117 @@
+/* host.c - executes the job's operations on the ranks of a node.
+ *
+ * An op whose dependencies are done starts; starting may finish it at once and so
+ * start others: those go to a stack of the node, never to the C stack. Transfers
+ * between ranks of one server use the GPUs' NVLink ports, one transfer a port and
+ * direction at a time.
+ */
+#include "models/net_priv.h"
+
+static void push(struct sim_core *core, struct net_vertex *v, uint32_t op)
+{
+    if (v->n_stack == v->cap_stack)
+        sim_grow(core, &v->stack, &v->cap_stack, v->n_stack + 1, sizeof *v->stack);
+    v->stack[v->n_stack++] = op;
+}
+
+/* Records the end of OP and stacks the ops that waited for it last. */
+static void finish(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps)
+{
+    const struct job *job = net->job;
+    net->op[op].done_ps = now_ps;
+    __atomic_fetch_add(&net->ops_done, 1, __ATOMIC_RELAXED);
+    /* Backwards, so that they come off the stack in the order of the job. */
+    for (uint32_t i = job->succ_first[op + 1]; i-- > job->succ_first[op];)
+        if (--net->op[job->succ[i]].left == 0)
+            push(core, node->state, job->succ[i]);
+}
+
+static void local_transfer(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t index,
+                           const struct job_op *op, sim_ps now_ps)
+{
+    sim_ps *tx = &net->nvlink_tx_ps[op->rank], *rx = &net->nvlink_rx_ps[op->peer];
+    sim_ps start_ps = MAX(now_ps, MAX(*tx, *rx));
+    *tx = *rx = start_ps + units_wire_ps(op->amount, net->config.node->nvlink_rate_bps);
+    sim_timer_add(core, node, *tx + net->config.node->nvlink_latency_ps, NET_TIMER(TIMER_LOCAL, index));
+}
+
+static void begin(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t index, sim_ps now_ps)
+{
+    const struct job_op *op = job_op_at(net->job, index);
+    struct op_run *run = &net->op[index];
+    run->start_ps = now_ps;
+    run->started = 1;
+    switch ((enum job_op_kind)op->kind) {
+    case JOB_NOP:
+        finish(net, core, node, index, now_ps);
+        break;
+    case JOB_COMPUTE:
+        if (op->amount == 0)
+            finish(net, core, node, index, now_ps);
+        else
+            sim_timer_add(core, node, now_ps + op->amount, NET_TIMER(TIMER_OP, index));
+        break;
+    case JOB_SEND:
+        if (run->qp == NET_NONE)
+            local_transfer(net, core, node, index, op, now_ps);
+        else if (net->config.nic->tx_latency_ps == 0)
+            nic_post(net, core, node, index, now_ps);
+        else
+            sim_timer_add(core, node, now_ps + net->config.nic->tx_latency_ps, NET_TIMER(TIMER_POST, index));
+        break;
+    case JOB_RECV:
+        if (run->arrived)
+            finish(net, core, node, index, now_ps);
+        break;
+    }
+}
+
+static void drain(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t floor, sim_ps now_ps)
+{
+    struct net_vertex *v = node->state;
+    while (v->n_stack > floor) {
+        uint32_t op = v->stack[--v->n_stack];
+        sim_ps earliest_ps = job_op_at(net->job, op)->earliest_ps;
+        if (earliest_ps > now_ps)
+            sim_timer_add(core, node, earliest_ps, NET_TIMER(TIMER_OP, op));
+        else
+            begin(net, core, node, op, now_ps);
+    }
+}
+
+void host_start_op(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps)
+{
+    struct net_vertex *v = node->state;
+    uint32_t floor = v->n_stack;
+    push(core, v, op);
+    drain(net, core, node, floor, now_ps);
+}
+
+void host_op_done(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps)
+{
+    struct net_vertex *v = node->state;
+    uint32_t floor = v->n_stack;
+    finish(net, core, node, op, now_ps);
+    drain(net, core, node, floor, now_ps);
+}
+
+void host_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t send_op, sim_ps now_ps)
+{
+    uint32_t recv = job_op_at(net->job, send_op)->match;
+    net->op[recv].arrived = 1;
+    if (net->op[recv].started)
+        host_op_done(net, core, node, recv, now_ps);
+}
+
+void host_timer(struct net *net, struct sim_core *core, struct sim_node *node, enum net_timer kind, uint32_t op,
+                sim_ps now_ps)
+{
+    if (kind == TIMER_LOCAL) {
+        host_message_in(net, core, node, op, now_ps);
+        host_op_done(net, core, node, op, now_ps);
+    } else if (!net->op[op].started) {
+        host_start_op(net, core, node, op, now_ps); /* its earliest time has come */
+    } else {
+        host_op_done(net, core, node, op, now_ps); /* compute is over */
+    }
+}

@@ -1,0 +1,397 @@
+/* net.c - builds the state of a run from a fabric, a job and the parameter tables. */
+#include "models/buffer.h"
+#include "models/dcqcn.h"
+#include "models/ecn.h"
+
+#include <string.h>
+
+G_DEFINE_QUARK(fabricast-net-error, net_error)
+
+static bool fail(GError **err, const char *format, ...) G_GNUC_PRINTF(2, 3);
+static bool fail(GError **err, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    g_autofree char *text = g_strdup_vprintf(format, args);
+    va_end(args);
+    g_set_error_literal(err, NET_ERROR, NET_ERROR_INPUT, text);
+    return false;
+}
+
+static const char *node_name(const struct net *net, uint32_t graph_node)
+{
+    return net->config.node_names ? net->config.node_names[graph_node] : "node";
+}
+
+/* ---- constants -------------------------------------------------------------- */
+static bool set_constants(struct net *net, GError **err)
+{
+    const struct net_config *c = &net->config;
+    uint8_t lossless, ecn;
+    if (!model_parse_classes(c->pfc->lossless_classes, &lossless, err) ||
+        !model_parse_classes(c->ecn->classes, &ecn, err) ||
+        !model_parse_classes(c->switching->strict_classes, &net->strict_mask, err) ||
+        !model_parse_weights(c->switching->dwrr_weights, net->weights, err))
+        return false;
+    net->lossless_mask = c->pfc->enabled ? lossless : 0;
+    net->ecn_mask = c->ecn->enabled ? ecn : 0;
+    net->mtu = (uint32_t)c->nic->mtu_bytes;
+    net->frame_overhead = (uint32_t)c->link->frame_overhead_bytes;
+    net->reth = (uint32_t)c->link->reth_bytes;
+    net->gap_bytes = (uint32_t)c->link->preamble_ifg_bytes;
+    net->ack_bytes = (uint32_t)c->link->ack_frame_bytes;
+    net->cnp_bytes = (uint32_t)c->link->cnp_frame_bytes;
+    net->pause_bytes = (uint32_t)c->link->pfc_frame_bytes;
+    net->ack_interval = (uint32_t)c->nic->ack_interval;
+    int64_t window = (c->nic->window_bytes + net->mtu - 1) / net->mtu;
+    net->window_pkts = window == 0 ? UINT32_MAX : (uint32_t)MIN(window, INT32_MAX);
+    net->reserved_bytes = (uint32_t)c->buffer->reserved_bytes;
+    net->xon_offset_bytes = (uint32_t)c->buffer->xon_offset_bytes;
+    net->lossy_limit_bytes = (uint32_t)MIN(c->buffer->lossy_limit_bytes, (int64_t)UINT32_MAX);
+    net->cut_bytes =
+        c->switching->forwarding == SWITCH_CUT_THROUGH ? (uint32_t)c->switching->cut_through_header_bytes : 0;
+    net->timeout_ps = c->nic->local_ack_timeout == 0 ? 0 : (4096 * UNIT_NS) << c->nic->local_ack_timeout;
+    net->echo_mode = c->nic->np_mode == NIC_NP_ACK_ECHO;
+    net->ack_bypass = c->nic->ack_bypass_pfc;
+    net->mark_at_enqueue = c->ecn->mark_at == ECN_AT_ENQUEUE;
+    net->pause_timed = c->pfc->timed;
+    return true;
+}
+
+/* ---- simulated nodes ---------------------------------------------------------- */
+static uint32_t find_root(uint32_t *parent, uint32_t i)
+{
+    while (parent[i] != i)
+        i = parent[i] = parent[parent[i]];
+    return i;
+}
+
+/* Hosts whose ranks wait for each other without a message between them must be one simulated node: there is no
+ * lookahead from one to the other. */
+static void join_hosts(const struct net *net, uint32_t *parent)
+{
+    const struct job *job = net->job;
+    for (uint32_t op = 0; op < job_n_ops(job); op++)
+        for (uint32_t i = job->succ_first[op]; i < job->succ_first[op + 1]; i++) {
+            uint32_t a = find_root(parent, net->graph->endpoints[job_op_at(job, op)->rank].node);
+            uint32_t b = find_root(parent, net->graph->endpoints[job_op_at(job, job->succ[i])->rank].node);
+            parent[MAX(a, b)] = MIN(a, b);
+        }
+}
+
+/* Numbers the simulated nodes and their ports; ports of one are contiguous. */
+static void number_vertices(struct net *net)
+{
+    const struct net_graph *g = net->graph;
+    g_autofree uint32_t *parent = g_new(uint32_t, g->n_nodes);
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        parent[i] = i;
+    join_hosts(net, parent);
+    net->vertex_of_graph = g_new(uint32_t, g->n_nodes);
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        net->vertex_of_graph[i] = find_root(parent, i) == i ? net->n_vertices++ : net->vertex_of_graph[find_root(parent, i)];
+    net->vertex = g_new0(struct net_vertex, net->n_vertices);
+    for (uint32_t i = 0; i < g->n_nodes; i++)
+        net->vertex[net->vertex_of_graph[i]].n_ports += g->nodes[i].n_ports;
+    for (uint32_t v = 0; v < net->n_vertices; v++) {
+        net->vertex[v].first_port = net->n_ports;
+        net->n_ports += net->vertex[v].n_ports;
+        net->vertex[v].slab.free = NET_NONE;
+    }
+    net->port_of_graph = g_new(uint32_t, MAX(g->n_ports, 1));
+    g_autofree uint32_t *next = g_new0(uint32_t, net->n_vertices);
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        struct net_vertex *v = &net->vertex[net->vertex_of_graph[i]];
+        v->is_switch = g->nodes[i].kind == NET_SWITCH;
+        for (uint32_t k = 0; k < g->nodes[i].n_ports; k++)
+            net->port_of_graph[g->nodes[i].first_port + k] = v->first_port + next[net->vertex_of_graph[i]]++;
+    }
+}
+
+/* ---- ports ---------------------------------------------------------------------- */
+static bool latency_fits(const struct net *net, sim_ps ps, uint32_t graph_node, GError **err)
+{
+    if (ps < UINT32_MAX)
+        return true;
+    g_autofree char *text = units_format_time(ps);
+    return fail(err, "link at %s: latency %s is above 4.29ms, the longest a link may have", node_name(net, graph_node), text);
+}
+
+static bool build_port(struct net *net, uint32_t graph_port, GError **err)
+{
+    const struct net_graph *g = net->graph;
+    const struct net_config *c = &net->config;
+    const struct net_port *from = &g->ports[graph_port];
+    uint32_t p = net->port_of_graph[graph_port];
+    struct port_hot *hot = &net->port[p];
+    struct port_cold *cold = &net->cold[p];
+    cold->graph_port = graph_port;
+    cold->node = net->vertex_of_graph[from->node];
+    cold->rate_bps = (uint64_t)from->rate_bps;
+    hot->kmin_bytes = UINT32_MAX;
+    if (from->peer == NET_NONE)
+        return true;
+    uint32_t peer_node = g->ports[from->peer].node;
+    bool to_switch = g->nodes[peer_node].kind == NET_SWITCH;
+    sim_ps wire_ps = from->delay_ps + c->link->fec_latency_ps;
+    sim_ps data_ps = wire_ps + (to_switch ? c->switching->latency_ps : c->nic->rx_latency_ps);
+    sim_ps pause_ps = wire_ps + c->pfc->response_ps;
+    if (!latency_fits(net, MAX(data_ps, pause_ps), from->node, err))
+        return false;
+    hot->wired = true;
+    hot->channel = net->port_of_graph[from->peer];
+    hot->peer_node = net->vertex_of_graph[peer_node];
+    hot->ps_per_byte_q16 = (uint32_t)units_ps_per_byte_q16(from->rate_bps);
+    hot->data_latency_ps = (uint32_t)data_ps;
+    hot->pause_latency_ps = (uint32_t)pause_ps;
+    hot->cut_bytes = (uint16_t)(to_switch ? net->cut_bytes : 0);
+    return true;
+}
+
+static bool rule_for(const struct net *net, const struct param_map *map, const char *key, uint32_t graph_port, double *out,
+                     GError **err)
+{
+    const struct net_port *port = &net->graph->ports[graph_port];
+    if (param_map_get(map, port->rate_bps, out))
+        return true;
+    g_autofree char *rate = units_format_rate(port->rate_bps);
+    const char *peer = port->peer == NET_NONE ? "nothing" : node_name(net, net->graph->ports[port->peer].node);
+    return fail(err, "%s: no value for %s links, which the link %s - %s is; add %s:<value> to the map", key, rate,
+                node_name(net, port->node), peer, rate);
+}
+
+static bool switch_port_rules(struct net *net, uint32_t graph_port, GError **err)
+{
+    const struct net_config *c = &net->config;
+    uint32_t p = net->port_of_graph[graph_port];
+    struct port_cold *cold = &net->cold[p];
+    double kmin = 0, kmax = 0, pmax = 0, alpha = 0, lossy = 0;
+    if (net->graph->ports[graph_port].peer == NET_NONE)
+        return true;
+    if (!rule_for(net, &c->buffer->alpha, "buffer.alpha", graph_port, &alpha, err) ||
+        !rule_for(net, &c->buffer->lossy_alpha, "buffer.lossy_alpha", graph_port, &lossy, err))
+        return false;
+    net->port[p].alpha_q16 = (uint32_t)(alpha * 65536);
+    cold->lossy_alpha_q16 = (uint64_t)(lossy * 65536);
+    if (!net->ecn_mask)
+        return true;
+    if (!rule_for(net, &c->ecn->kmin, "ecn.kmin", graph_port, &kmin, err) ||
+        !rule_for(net, &c->ecn->kmax, "ecn.kmax", graph_port, &kmax, err) ||
+        !rule_for(net, &c->ecn->pmax, "ecn.pmax", graph_port, &pmax, err))
+        return false;
+    if (kmin > kmax)
+        return fail(err, "ecn.kmin is above ecn.kmax on a link of %s", node_name(net, net->graph->ports[graph_port].node));
+    net->port[p].kmin_bytes = (uint32_t)kmin;
+    cold->kmax_bytes = (uint32_t)kmax;
+    cold->pmax_threshold = ecn_fraction(pmax);
+    return true;
+}
+
+/* ---- buffers ---------------------------------------------------------------------- */
+struct buffer_need { double headroom, reserved, bytes_per_ps; };
+
+static bool buffer_too_small(const struct net *net, uint32_t graph_node, const struct buffer_need *need, GError **err)
+{
+    const struct buffer_params *b = net->config.buffer;
+    g_autofree char *needs = units_human_bytes(need->headroom + need->reserved);
+    g_autofree char *has = units_human_bytes((double)b->size_bytes);
+    g_autofree char *headroom = units_human_bytes(need->headroom);
+    g_autofree char *reserved = units_human_bytes(need->reserved);
+    g_autoptr(GString) text = g_string_new(NULL);
+    g_string_printf(text, "buffer.size: %s needs %s (headroom %s + reserved %s), has %s", node_name(net, graph_node), needs,
+                    headroom, reserved, has);
+    /* The part of the headroom that grows with the cable is linear in its delay. */
+    double room = (double)b->size_bytes - need->reserved;
+    if (b->headroom_rule == BUFFER_HEADROOM_RATE_DELAY && room > 0 && need->bytes_per_ps > 0) {
+        double delay_ps = room / need->bytes_per_ps;
+        g_autofree char *delay = units_human_time((int64_t)delay_ps);
+        g_string_append_printf(text, "; this rule fits up to %s of cable delay (about %.0f m)", delay,
+                               delay_ps / UNIT_PS_PER_MM / UNIT_M);
+    }
+    g_string_append(text, "; allowed: a larger buffer, less headroom (shorter cables, fewer lossless classes) or smaller reserves");
+    return fail(err, "%s", text->str);
+}
+
+static bool build_buffer(struct net *net, uint32_t graph_node, GError **err)
+{
+    const struct net_config *c = &net->config;
+    const struct net_node *node = &net->graph->nodes[graph_node];
+    struct net_vertex *v = &net->vertex[net->vertex_of_graph[graph_node]];
+    int n_lossless = __builtin_popcount(net->lossless_mask);
+    int64_t frame = c->nic->mtu_bytes + c->link->frame_overhead_bytes + c->link->reth_bytes;
+    struct buffer_need need = {0};
+    for (uint32_t k = 0; k < node->n_ports; k++) {
+        const struct net_port *port = &net->graph->ports[node->first_port + k];
+        if (port->peer == NET_NONE)
+            continue;
+        double bytes = (double)buffer_headroom_bytes(c->buffer, c->pfc, c->link, frame, port->rate_bps, port->delay_ps) *
+                       c->buffer->headroom_scale;
+        if (bytes > (double)UINT32_MAX)
+            return fail(err, "buffer.headroom: %s: more than 4.29 GB of headroom for one class", node_name(net, graph_node));
+        net->cold[net->port_of_graph[node->first_port + k]].headroom_bytes = n_lossless ? (uint32_t)bytes : 0;
+        need.headroom += bytes * n_lossless;
+        need.reserved += (double)net->reserved_bytes * n_lossless;
+        need.bytes_per_ps += c->buffer->headroom_factor * c->buffer->headroom_scale * (double)port->rate_bps /
+                             (double)UNIT_BITS_PER_BYTE / (double)UNIT_S * n_lossless;
+    }
+    if (need.headroom + need.reserved >= (double)c->buffer->size_bytes)
+        return buffer_too_small(net, graph_node, &need, err);
+    v->shared_total = c->buffer->size_bytes - (int64_t)need.headroom - (int64_t)need.reserved;
+    return true;
+}
+
+static bool build_ports(struct net *net, GError **err)
+{
+    const struct net_graph *g = net->graph;
+    net->port = g_aligned_alloc0(MAX(net->n_ports, 1), sizeof *net->port, 64);
+    net->queue = g_aligned_alloc0(MAX(net->n_ports, 1), sizeof *net->queue, 64);
+    net->group = g_aligned_alloc0(MAX(net->n_ports, 1), sizeof *net->group, 64);
+    net->cold = g_new0(struct port_cold, MAX(net->n_ports, 1));
+    net->ring = g_new0(struct ready_ring, MAX(net->n_ports, 1));
+    for (uint32_t p = 0; p < g->n_ports; p++)
+        if (!build_port(net, p, err))
+            return false;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        if (g->nodes[i].kind != NET_SWITCH)
+            continue;
+        for (uint32_t k = 0; k < g->nodes[i].n_ports; k++)
+            if (!switch_port_rules(net, g->nodes[i].first_port + k, err))
+                return false;
+        if (!build_buffer(net, i, err))
+            return false;
+    }
+    return true;
+}
+
+/* ---- engine ------------------------------------------------------------------------- */
+static bool build_core(struct net *net, GError **err)
+{
+    uint32_t frame = net->mtu + net->frame_overhead + net->reth;
+    if (frame > PACKET_MAX_BYTES)
+        return fail(err, "nic.mtu: a frame of %u bytes is above %u, the largest", frame, PACKET_MAX_BYTES);
+    sim_ps lookahead = SIM_PS_MAX, longest = 0;
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        const struct port_hot *hot = &net->port[p];
+        if (!hot->wired)
+            continue;
+        sim_ps shortest = net->lossless_mask ? MIN(hot->data_latency_ps, hot->pause_latency_ps) : hot->data_latency_ps;
+        if (shortest == 0)
+            return fail(err, "link at %s has no latency at all; give it a cable, or link.fec_latency, switch.latency, "
+                             "nic.rx_latency and pfc.response above 0",
+                        node_name(net, net->graph->ports[net->cold[p].graph_port].node));
+        if ((sim_ps)net_wire(net, hot, frame) > SIM_SOON_MAX_PS / 8)
+            return fail(err, "link at %s: a frame of %u bytes takes longer than %d us; use a faster link or a smaller nic.mtu",
+                        node_name(net, net->graph->ports[net->cold[p].graph_port].node), frame,
+                        (int)(SIM_SOON_MAX_PS / 8 / UNIT_US));
+        lookahead = MIN(lookahead, shortest);
+        longest = MAX(longest, (sim_ps)MAX(hot->data_latency_ps, hot->pause_latency_ps) + 2 * (sim_ps)net_wire(net, hot, frame));
+    }
+    if (lookahead == SIM_PS_MAX)
+        lookahead = UNIT_US; /* no links: local work only */
+    g_autofree uint32_t *first = g_new(uint32_t, net->n_vertices + 1);
+    for (uint32_t v = 0; v < net->n_vertices; v++)
+        first[v] = net->vertex[v].first_port;
+    first[net->n_vertices] = net->n_ports;
+    net->core = sim_core_new(net->n_vertices, first, lookahead, longest);
+    net->core->model = net;
+    net->core->run[0] = host_run;
+    net->core->run[1] = switch_run;
+    for (uint32_t v = 0; v < net->n_vertices; v++) {
+        net->core->nodes[v].state = &net->vertex[v];
+        net->core->nodes[v].class = net->vertex[v].is_switch;
+    }
+    return true;
+}
+
+void net_slab_grow(struct sim_core *core, struct slab *slab)
+{
+    uint32_t old = slab->cap;
+    sim_grow(core, &slab->slot, &slab->cap, MAX(old * 2, 16), sizeof *slab->slot);
+    for (uint32_t i = slab->cap; i-- > old;) {
+        slab->slot[i].next = slab->free;
+        slab->free = i;
+    }
+}
+
+/* ---- operations ------------------------------------------------------------------------ */
+static void start_job(struct net *net)
+{
+    const struct job *job = net->job;
+    net->nvlink_tx_ps = g_new0(sim_ps, MAX(job->n_ranks, 1));
+    net->nvlink_rx_ps = g_new0(sim_ps, MAX(job->n_ranks, 1));
+    for (uint32_t i = 0; i < job_n_ops(job); i++) {
+        struct op_run *run = &net->op[i];
+        const struct job_op *op = job_op_at(job, i);
+        run->left = job->n_deps[i];
+        run->next = JOB_NONE;
+        run->start_ps = run->done_ps = -1;
+        if (run->left > 0)
+            continue;
+        uint32_t v = net->vertex_of_graph[net->graph->endpoints[op->rank].node];
+        sim_timer_add(net->core, &net->core->nodes[v], op->earliest_ps, NET_TIMER(TIMER_OP, i));
+    }
+}
+
+static void start_cc(struct net *net)
+{
+    bool dcqcn = net->config.nic->congestion_control == NIC_CC_DCQCN;
+    net->cc = dcqcn ? &dcqcn_ops : &cc_none_ops;
+    net->cc_state = dcqcn ? dcqcn_new(net->config.dcqcn, net->n_qps) : NULL;
+    net->cc_counts = net->cc->counts_bytes(net->cc_state);
+    for (uint32_t q = 0; q < net->n_qps; q++)
+        net->cc->start(net->cc_state, q, &net->tx[q].rate, (int64_t)net->cold[net->tx[q].port].rate_bps);
+}
+
+struct net *net_new(const struct net_graph *graph, const struct job *job, const struct net_config *config, GError **err)
+{
+    g_return_val_if_fail(job->sealed, NULL);
+    struct net *net = g_new0(struct net, 1);
+    net->graph = graph;
+    net->job = job;
+    net->config = *config;
+    net->op = g_new0(struct op_run, MAX(job_n_ops(job), 1));
+    if (!set_constants(net, err)) {
+        net_free(net);
+        return NULL;
+    }
+    number_vertices(net);
+    if (!build_ports(net, err) || !build_core(net, err) || !net_build_qps(net, err)) {
+        net_free(net);
+        return NULL;
+    }
+    start_cc(net);
+    start_job(net);
+    return net;
+}
+
+void net_free(struct net *net)
+{
+    if (!net)
+        return;
+    for (uint32_t v = 0; v < net->n_vertices; v++) {
+        g_free(net->vertex[v].slab.slot);
+        g_free(net->vertex[v].stack);
+        g_free(net->vertex[v].pauses);
+    }
+    sim_core_free(net->core);
+    if (net->cc == &dcqcn_ops)
+        dcqcn_free(net->cc_state);
+    g_aligned_free(net->port);
+    g_aligned_free(net->queue);
+    g_aligned_free(net->group);
+    g_aligned_free(net->tx);
+    g_free(net->cold);
+    g_free(net->ring);
+    g_free(net->vertex);
+    g_free(net->port_of_graph);
+    g_free(net->vertex_of_graph);
+    g_free(net->rx);
+    g_free(net->qp);
+    g_free(net->path);
+    g_free(net->op);
+    g_free(net->nvlink_tx_ps);
+    g_free(net->nvlink_rx_ps);
+    if (net->deadlock)
+        g_string_free(net->deadlock, TRUE);
+    g_free(net);
+}

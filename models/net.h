@@ -1,0 +1,142 @@
+/* net.h - a packet-level run: switches and NICs on the event engine, executing a job.
+ *
+ * net_new() turns a fabric (net_graph), a job and the parameter tables into the
+ * arrays that the engine runs on; net_run() runs them; the rest reads what
+ * happened. Ports and nodes are named by their index in the net_graph everywhere
+ * in this header.
+ */
+#ifndef FABRICAST_MODELS_NET_H
+#define FABRICAST_MODELS_NET_H
+
+#include "models/cc.h"
+#include "models/job.h"
+#include "models/model_params.h"
+#include "models/net_graph.h"
+
+struct net;
+
+#define NET_ERROR (net_error_quark())
+typedef enum {
+    NET_ERROR_INPUT, /* the parameters do not fit the fabric: exit 2 */
+    NET_ERROR_ROUTE, /* no path between two ranks: exit 2            */
+    NET_ERROR_LAW,   /* a result broke a law of the model: exit 5    */
+} net_error;
+GQuark net_error_quark(void);
+
+/* One queue pair that wants a path. */
+struct net_route_request {
+    uint32_t src_rank, dst_rank;
+    uint32_t flow_id;  /* of a flow list, else JOB_NONE */
+    uint16_t sport;    /* UDP source port: the entropy of the queue pair */
+    bool reverse;      /* the path of its ACKs, from dst to src */
+};
+/* Egress ports from the source's NIC port on, into PORTS; their number, or -1 with ERR set. */
+typedef int (*net_route_fn)(void *user, const struct net_route_request *request, uint32_t *ports, int max, GError **err);
+
+struct net_config {
+    const struct link_params *link;
+    const struct switch_params *switching;
+    const struct buffer_params *buffer;
+    const struct pfc_params *pfc;
+    const struct ecn_params *ecn;
+    const struct nic_params *nic;
+    const struct dcqcn_params *dcqcn;
+    const struct node_params *node;
+    const char *const *node_names; /* of the graph; borrowed */
+    uint64_t seed;
+    uint8_t data_class;
+    bool record_pause_events;
+    net_route_fn route;
+    void *route_user;
+};
+
+/* GRAPH, JOB (sealed) and the parameter tables are borrowed until net_free(). */
+struct net *net_new(const struct net_graph *graph, const struct job *job, const struct net_config *config, GError **err);
+void net_free(struct net *net); /* accepts NULL */
+
+enum net_verdict {
+    NET_FINISHED,   /* every op is done and every packet has arrived */
+    NET_UNFINISHED, /* UNTIL_PS came first, or the caller's hook ended the run */
+    NET_DEADLOCK,   /* paused ports wait for each other in a ring */
+    NET_STUCK,      /* work is left and nothing is going to happen */
+};
+/* Called between windows; returns false to end the run. */
+typedef bool (*net_hook_fn)(void *user, struct net *net, sim_ps now_ps);
+enum net_verdict net_run(struct net *net, sim_ps until_ps, sim_ps deadlock_after_ps, int n_threads, net_hook_fn hook,
+                         void *hook_user);
+/* After NET_DEADLOCK: the ring as text, one paused port a line. (transfer full) */
+char *net_deadlock_text(const struct net *net);
+
+/* ---- what happened ------------------------------------------------------- */
+struct net_totals {
+    uint64_t digest, events, growths, windows;
+    uint64_t data_hops, ack_hops, control_hops; /* packets put on a link */
+    uint64_t ecn_marked_pkts, cnp_sent_pkts, cnp_handled_pkts, echo_acks, rate_cuts;
+    uint64_t pause_frames, resume_frames;
+    sim_ps paused_ps;        /* summed over paused ports and classes */
+    uint64_t drop_pkts, lossless_drop_pkts;
+    uint64_t nak_pkts, retransmitted_pkts, timeouts, failed_qps;
+    uint64_t ops_done, ops_total;
+    uint32_t n_qps;
+    sim_ps now_ps;           /* simulated time reached */
+    sim_ps lookahead_ps;
+};
+void net_totals(const struct net *net, struct net_totals *totals);
+
+/* Cheap enough to be asked a few times a second while running. */
+struct net_progress { uint64_t received_pkts, total_pkts, hops; };
+void net_progress(const struct net *net, struct net_progress *progress);
+
+struct net_port_view {
+    uint64_t tx_bytes, tx_data_pkts, tx_ack_pkts, tx_control_pkts;
+    uint64_t ecn_marked_pkts, drop_pkts, drop_bytes; /* drops: at this ingress (lossless) or egress (lossy) */
+    uint64_t pause_rx_frames, pause_tx_frames;
+    sim_ps paused_ps;           /* this egress was told to stop, classes summed */
+    uint8_t paused_now;         /* classes */
+    int64_t queue_max_bytes;    /* of any class */
+    int64_t ingress_max_bytes;  /* reserved + shared + headroom of any class */
+    int64_t headroom_max_bytes; /* used */
+    int64_t headroom_bytes;     /* granted to each lossless class */
+    sim_ps busy_until_ps;
+};
+void net_port_view(const struct net *net, uint32_t port, struct net_port_view *view);
+int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class);
+
+struct net_class_ledger { uint64_t sent_pkts, sent_bytes, received_pkts, received_bytes, dropped_pkts, dropped_bytes, waiting_pkts; };
+/* Frames of CLASS put into the fabric, taken out of it, dropped, and still in a queue or on a wire (counted, not derived). */
+void net_ledger(const struct net *net, uint32_t class, struct net_class_ledger *ledger);
+
+/* Times of an op, -1 where it has not happened. */
+sim_ps net_op_start_ps(const struct net *net, uint32_t op);
+sim_ps net_op_done_ps(const struct net *net, uint32_t op);
+uint32_t net_op_qp(const struct net *net, uint32_t op); /* of a SEND; NET_NONE for local transfers */
+
+struct net_qp_view {
+    uint32_t src_rank, dst_rank, flow_id;
+    uint16_t sport;
+    uint8_t class;
+    uint32_t n_hops;             /* switches on the way */
+    uint64_t retransmitted_pkts;
+    int64_t sent_bytes;          /* payload, first transmissions and again */
+    bool failed, busy;           /* busy: messages under way */
+    struct cc_view cc;
+    double rate_bps;             /* now */
+    sim_ps ideal_latency_ps;     /* one way, first bit to last bit of a minimal packet, unloaded */
+    int64_t bottleneck_bps;
+};
+void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view *view);
+/* Stand-alone time of a message of BYTES on QP: from posting to its last byte received. */
+sim_ps net_ideal_ps(const struct net *net, uint32_t qp, int64_t bytes);
+/* The way back of its acknowledgement. */
+sim_ps net_ideal_ack_ps(const struct net *net, uint32_t qp);
+/* Wire bytes of a message of BYTES, all overheads counted. */
+int64_t net_wire_bytes(const struct net *net, int64_t bytes);
+
+struct net_pause_event { sim_ps t_ps; uint32_t port; uint8_t class; uint32_t quanta; };
+/* Pause frames as they arrived, in time order (transfer full: GArray of struct net_pause_event). */
+GArray *net_pause_events(const struct net *net);
+
+/* Holds the laws: buffer sums, packets conserved, no link above its rate. False with ERR naming the broken one. */
+bool net_check_laws(const struct net *net, GError **err);
+
+#endif

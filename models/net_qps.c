@@ -1,0 +1,199 @@
+/* net_qps.c - finds the queue pairs that a job needs and their paths.
+ *
+ * A flow of a flow list is a queue pair of its own; collectives share one a
+ * (source, destination, class, channel). The path of a queue pair is fixed when it
+ * is made: ECMP hashes constant fields, so nothing is lost (ADR 0009).
+ */
+#include "models/net_priv.h"
+#include "sim/rng.h"
+
+#include <string.h>
+
+/* RoCEv2 NICs choose source ports from the dynamic range: 14 bits of entropy. */
+#define SPORT_BASE 0xC000u
+#define SPORT_BITS 14
+
+struct build {
+    struct net *net;
+    GHashTable *shared;   /* mixed key -> qp + 1 */
+    GArray *qps;          /* struct qp_cold */
+    GArray *classes;      /* uint8_t */
+    GArray *pkts;         /* uint64_t: packets of all messages */
+};
+
+static uint32_t add_qp(struct build *b, const struct job_op *op, uint32_t flow_id)
+{
+    uint32_t qp = b->qps->len;
+    uint64_t draw = sim_rng(b->net->config.seed, qp, SIM_RNG_SPORT, 0);
+    struct qp_cold cold = {.src_rank = op->rank,
+                           .dst_rank = op->peer,
+                           .flow_id = flow_id,
+                           .first_msg = JOB_NONE,
+                           .sport = (uint16_t)(SPORT_BASE | (draw & ((1u << SPORT_BITS) - 1)))};
+    uint8_t class = op->traffic_class == JOB_CLASS_DEFAULT ? b->net->config.data_class : op->traffic_class;
+    uint64_t zero = 0;
+    g_array_append_val(b->qps, cold);
+    g_array_append_val(b->classes, class);
+    g_array_append_val(b->pkts, zero);
+    return qp;
+}
+
+static uint32_t shared_qp(struct build *b, const struct job_op *op)
+{
+    uint64_t key = (uint64_t)op->rank << 35 | (uint64_t)op->peer << 11 | (uint64_t)(op->traffic_class & 7) << 8 | op->channel;
+    gpointer mixed = GSIZE_TO_POINTER(sim_mix64(key)); /* a bijection: no two keys meet */
+    guint found = GPOINTER_TO_UINT(g_hash_table_lookup(b->shared, mixed));
+    if (found)
+        return found - 1;
+    uint32_t qp = add_qp(b, op, JOB_NONE);
+    g_hash_table_insert(b->shared, mixed, GUINT_TO_POINTER(qp + 1));
+    return qp;
+}
+
+static bool assign(struct build *b, uint32_t index, uint32_t flow_id, GError **err)
+{
+    struct net *net = b->net;
+    const struct job_op *op = job_op_at(net->job, index);
+    const struct net_endpoint *from = &net->graph->endpoints[op->rank], *to = &net->graph->endpoints[op->peer];
+    if (from->node == to->node) {
+        net->op[index].qp = NET_NONE;
+        return true;
+    }
+    uint32_t qp = flow_id == JOB_NONE ? shared_qp(b, op) : add_qp(b, op, flow_id);
+    net->op[index].qp = qp;
+    uint64_t *pkts = &g_array_index(b->pkts, uint64_t, qp);
+    uint64_t n = op->amount <= net->mtu ? 1 : (uint64_t)((op->amount + net->mtu - 1) / net->mtu);
+    net->total_pkts += n;
+    *pkts += n;
+    if (*pkts < INT32_MAX)
+        return true;
+    g_set_error(err, NET_ERROR, NET_ERROR_INPUT,
+                "rank %u to rank %u: %" G_GUINT64_FORMAT " packets on one queue pair; allowed: below %d (use a larger nic.mtu or fewer bytes)",
+                op->rank, op->peer, *pkts, INT32_MAX);
+    return false;
+}
+
+static bool assign_all(struct build *b, GError **err)
+{
+    const struct job *job = b->net->job;
+    g_autofree uint32_t *flow_of = g_new(uint32_t, MAX(job_n_ops(job), 1));
+    memset(flow_of, 0xff, sizeof *flow_of * job_n_ops(job));
+    for (uint32_t f = 0; f < job->flows->len; f++) {
+        const struct job_flow *flow = &g_array_index(job->flows, struct job_flow, f);
+        flow_of[flow->send_op] = flow->id;
+    }
+    for (uint32_t i = 0; i < job_n_ops(job); i++)
+        if (job_op_at(job, i)->kind == JOB_SEND && !assign(b, i, flow_of[i], err))
+            return false;
+    return true;
+}
+
+/* ---- paths ------------------------------------------------------------------------ */
+#define MAX_PATH_PORTS (PACKET_MAX_HOPS + 1)
+
+/* Asks for the path of QP in one direction; appends its switch egress ports, local to each switch, to PORTS. */
+static int find_path(struct net *net, uint32_t qp, bool reverse, uint32_t *ports, GError **err)
+{
+    const struct qp_cold *q = &net->qp[qp];
+    struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, q->sport, reverse};
+    int n = net->config.route(net->config.route_user, &request, ports, MAX_PATH_PORTS, err);
+    if (n < 0)
+        return -1;
+    if (n < 1 || n > MAX_PATH_PORTS) {
+        g_set_error(err, NET_ERROR, NET_ERROR_ROUTE, "rank %u to rank %u: a path of %d links; allowed: 1 to %d", q->src_rank,
+                    q->dst_rank, n, MAX_PATH_PORTS);
+        return -1;
+    }
+    return n;
+}
+
+struct path_list { GArray *hops; /* uint16_t */ GArray *first; /* uint32_t per path, and the end */ uint32_t longest; };
+
+static bool collect_path(struct net *net, uint32_t qp, bool reverse, struct path_list *list, GError **err)
+{
+    uint32_t ports[MAX_PATH_PORTS];
+    int n = find_path(net, qp, reverse, ports, err);
+    if (n < 0)
+        return false;
+    uint32_t source = net->port_of_graph[ports[0]];
+    if (reverse)
+        net->rx[qp].port = source;
+    else
+        net->tx[qp].port = source;
+    for (int i = 1; i < n; i++) {
+        uint32_t p = net->port_of_graph[ports[i]];
+        uint16_t local = (uint16_t)(p - net->vertex[net->cold[p].node].first_port);
+        g_array_append_val(list->hops, local);
+    }
+    list->longest = MAX(list->longest, (uint32_t)(n - 1));
+    g_array_append_val(list->first, list->hops->len);
+    if (reverse)
+        net->qp[qp].n_back_hops = (uint16_t)(n - 1);
+    else
+        net->qp[qp].n_hops = (uint16_t)(n - 1);
+    return true;
+}
+
+static void lay_paths(struct net *net, const struct path_list *list)
+{
+    net->path_stride = MAX(list->longest, 1);
+    net->path = g_new0(uint16_t, (size_t)MAX(net->n_qps, 1) * 2 * net->path_stride);
+    for (uint32_t i = 0; i < net->n_qps * 2; i++) {
+        uint32_t from = g_array_index(list->first, uint32_t, i), to = g_array_index(list->first, uint32_t, i + 1);
+        for (uint32_t k = from; k < to; k++)
+            net->path[(size_t)i * net->path_stride + (k - from)] = g_array_index(list->hops, uint16_t, k);
+    }
+}
+
+static bool build_paths(struct net *net, GError **err)
+{
+    struct path_list list = {g_array_new(FALSE, FALSE, sizeof(uint16_t)), g_array_new(FALSE, FALSE, sizeof(uint32_t)), 0};
+    uint32_t zero = 0;
+    bool ok = true;
+    g_array_append_val(list.first, zero);
+    for (uint32_t q = 0; ok && q < net->n_qps; q++)
+        ok = collect_path(net, q, false, &list, err) && collect_path(net, q, true, &list, err);
+    if (ok)
+        lay_paths(net, &list);
+    g_array_free(list.hops, TRUE);
+    g_array_free(list.first, TRUE);
+    return ok;
+}
+
+/* ---- state ------------------------------------------------------------------------ */
+static void init_qps(struct net *net, const uint8_t *classes)
+{
+    int64_t ack_class = net->config.nic->ack_class;
+    net->tx = g_aligned_alloc0(MAX(net->n_qps, 1), sizeof *net->tx, 64);
+    net->rx = g_new0(struct qp_rx, MAX(net->n_qps, 1));
+    for (uint32_t q = 0; q < net->n_qps; q++) {
+        struct qp_tx *t = &net->tx[q];
+        t->msg = t->una_msg = t->last_msg = JOB_NONE;
+        t->class = classes[q];
+        t->state = QP_IDLE;
+        struct qp_rx *r = &net->rx[q];
+        r->msg = r->last_done = JOB_NONE;
+        r->last_cnp_ps = -1;
+        r->ack_class = ack_class < 0 ? classes[q] : (uint8_t)ack_class;
+    }
+}
+
+bool net_build_qps(struct net *net, GError **err)
+{
+    struct build b = {.net = net,
+                      .shared = g_hash_table_new(g_direct_hash, g_direct_equal),
+                      .qps = g_array_new(FALSE, FALSE, sizeof(struct qp_cold)),
+                      .classes = g_array_new(FALSE, FALSE, sizeof(uint8_t)),
+                      .pkts = g_array_new(FALSE, FALSE, sizeof(uint64_t))};
+    bool ok = assign_all(&b, err);
+    net->n_qps = b.qps->len;
+    net->qp = (struct qp_cold *)(void *)g_array_free(b.qps, FALSE);
+    if (ok) {
+        init_qps(net, (const uint8_t *)b.classes->data);
+        ok = build_paths(net, err);
+    }
+    g_hash_table_unref(b.shared);
+    g_array_free(b.classes, TRUE);
+    g_array_free(b.pkts, TRUE);
+    return ok;
+}

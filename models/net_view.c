@@ -1,0 +1,303 @@
+/* net_view.c - what a run left behind, and the laws that it must have kept. */
+#include "models/buffer.h"
+
+static void add_vertex(const struct net_vertex *v, struct net_totals *t)
+{
+    t->nak_pkts += v->nak_pkts;
+    t->retransmitted_pkts += v->retransmitted_pkts;
+    t->timeouts += v->timeouts;
+    t->failed_qps += v->failed_qps;
+    t->cnp_sent_pkts += v->cnp_sent;
+    t->cnp_handled_pkts += v->cnp_handled;
+    t->echo_acks += v->echo_acks;
+    t->lossless_drop_pkts += v->lossless_drops;
+    for (int c = 0; c < NET_CLASSES; c++)
+        t->drop_pkts += v->ledger[c].dropped_pkts;
+}
+
+static sim_ps paused_ps(const struct net *net, uint32_t p)
+{
+    sim_ps sum = net->cold[p].paused_ps;
+    for (int c = 0; c < NET_CLASSES; c++)
+        if (net->port[p].paused >> c & 1)
+            sum += net->core->start_ps - net->cold[p].pause_start_ps[c];
+    return sum;
+}
+
+void net_totals(const struct net *net, struct net_totals *t)
+{
+    *t = (struct net_totals){.digest = sim_core_digest(net->core),
+                             .events = sim_core_events(net->core),
+                             .growths = sim_core_growths(net->core),
+                             .windows = net->core->n_windows,
+                             .ops_done = net->ops_done,
+                             .ops_total = job_n_ops(net->job),
+                             .n_qps = net->n_qps,
+                             .now_ps = net->core->start_ps,
+                             .lookahead_ps = net->core->window_ps};
+    for (uint32_t v = 0; v < net->n_vertices; v++)
+        add_vertex(&net->vertex[v], t);
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        const struct port_hot *hot = &net->port[p];
+        const struct port_cold *cold = &net->cold[p];
+        t->data_hops += hot->tx_pkts[0];
+        t->ack_hops += hot->tx_pkts[1];
+        t->control_hops += cold->tx_control_pkts;
+        t->ecn_marked_pkts += cold->ecn_marked_pkts;
+        t->pause_frames += cold->pause_tx;
+        t->resume_frames += cold->resume_tx;
+        t->paused_ps += paused_ps(net, p);
+    }
+    for (uint32_t q = 0; q < net->n_qps; q++) {
+        struct cc_view view;
+        net->cc->view(net->cc_state, q, &view);
+        t->rate_cuts += view.n_cuts;
+    }
+}
+
+void net_progress(const struct net *net, struct net_progress *progress)
+{
+    *progress = (struct net_progress){.total_pkts = net->total_pkts};
+    for (uint32_t v = 0; v < net->n_vertices; v++)
+        progress->received_pkts += net->vertex[v].rx_data_pkts;
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        progress->hops += (uint64_t)net->port[p].tx_pkts[0] + net->port[p].tx_pkts[1] + net->cold[p].tx_control_pkts;
+}
+
+void net_port_view(const struct net *net, uint32_t port, struct net_port_view *view)
+{
+    uint32_t p = net->port_of_graph[port];
+    const struct port_hot *hot = &net->port[p];
+    const struct port_cold *cold = &net->cold[p];
+    *view = (struct net_port_view){.tx_bytes = hot->tx_bytes,
+                                   .tx_data_pkts = hot->tx_pkts[0],
+                                   .tx_ack_pkts = hot->tx_pkts[1],
+                                   .tx_control_pkts = cold->tx_control_pkts,
+                                   .ecn_marked_pkts = cold->ecn_marked_pkts,
+                                   .drop_pkts = cold->drop_pkts,
+                                   .drop_bytes = cold->drop_bytes,
+                                   .pause_rx_frames = cold->pause_rx,
+                                   .pause_tx_frames = cold->pause_tx,
+                                   .paused_ps = paused_ps(net, p),
+                                   .paused_now = (uint8_t)hot->paused,
+                                   .headroom_bytes = cold->headroom_bytes,
+                                   .busy_until_ps = hot->busy_until_ps};
+    for (int c = 0; c < NET_CLASSES; c++) {
+        const struct group *g = &net->group[p][c];
+        view->queue_max_bytes = MAX(view->queue_max_bytes, (int64_t)net->queue[p][c].max_bytes);
+        view->ingress_max_bytes = MAX(view->ingress_max_bytes, (int64_t)g->max_used);
+        view->headroom_max_bytes = MAX(view->headroom_max_bytes, (int64_t)g->max_headroom);
+    }
+}
+
+int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class)
+{
+    return net->queue[net->port_of_graph[port]][class].bytes;
+}
+
+static uint64_t queued_pkts(const struct net *net, uint32_t p, uint32_t class)
+{
+    uint64_t n = 0;
+    const struct slab *slab = &net->vertex[net->cold[p].node].slab;
+    if (!(net->port[p].nonempty >> class & 1))
+        return 0;
+    for (uint32_t at = net->queue[p][class].head; at != NET_NONE; at = slab->slot[at].next)
+        n++;
+    return n;
+}
+
+static uint64_t flying_pkts(const struct net *net, uint32_t class)
+{
+    uint64_t n = 0;
+    const struct sim_core *core = net->core;
+    for (size_t b = 0; b < (size_t)core->n_slots * core->n_channels; b++)
+        for (uint32_t i = 0; i < core->buckets[b].n; i++) {
+            uint32_t c = core->buckets[b].rec[i].c;
+            n += packet_kind(c) != PACKET_PAUSE && packet_class(c) == class;
+        }
+    return n;
+}
+
+void net_ledger(const struct net *net, uint32_t class, struct net_class_ledger *out)
+{
+    *out = (struct net_class_ledger){0};
+    for (uint32_t v = 0; v < net->n_vertices; v++) {
+        const struct ledger *l = &net->vertex[v].ledger[class];
+        out->sent_pkts += l->sent_pkts;
+        out->sent_bytes += l->sent_bytes;
+        out->received_pkts += l->received_pkts;
+        out->received_bytes += l->received_bytes;
+        out->dropped_pkts += l->dropped_pkts;
+        out->dropped_bytes += l->dropped_bytes;
+    }
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        out->waiting_pkts += queued_pkts(net, p, class);
+    out->waiting_pkts += flying_pkts(net, class);
+}
+
+sim_ps net_op_start_ps(const struct net *net, uint32_t op) { return net->op[op].start_ps; }
+sim_ps net_op_done_ps(const struct net *net, uint32_t op) { return net->op[op].done_ps; }
+uint32_t net_op_qp(const struct net *net, uint32_t op) { return net->op[op].qp; }
+
+/* ---- paths ------------------------------------------------------------------------------ */
+struct way { sim_ps latency_ps, other_links_ps; int64_t slowest_q16; };
+
+/* Walks a path with a frame of BYTES: latencies, and its serialisation on every link but the slowest. */
+static void walk(const struct net *net, uint32_t qp, bool reverse, uint32_t bytes, struct way *way)
+{
+    uint32_t p = reverse ? net->rx[qp].port : net->tx[qp].port;
+    uint32_t n_hops = reverse ? net->qp[qp].n_back_hops : net->qp[qp].n_hops;
+    const uint16_t *path = &net->path[((size_t)qp * 2 + reverse) * net->path_stride];
+    sim_ps seen_on_slowest = 0;
+    *way = (struct way){0};
+    for (uint32_t h = 0;; h++) {
+        const struct port_hot *hot = &net->port[p];
+        sim_ps seen = net_wire(net, hot, hot->cut_bytes && hot->cut_bytes < bytes ? hot->cut_bytes : bytes);
+        way->latency_ps += hot->data_latency_ps;
+        way->other_links_ps += seen;
+        if (hot->ps_per_byte_q16 > way->slowest_q16) {
+            way->slowest_q16 = hot->ps_per_byte_q16;
+            seen_on_slowest = seen;
+        }
+        if (h == n_hops)
+            break;
+        p = net->vertex[hot->peer_node].first_port + path[h];
+    }
+    way->other_links_ps -= seen_on_slowest;
+}
+
+int64_t net_wire_bytes(const struct net *net, int64_t bytes)
+{
+    return bytes + (int64_t)net_message_pkts(net, bytes) * (net->frame_overhead + net->gap_bytes) + net->reth;
+}
+
+sim_ps net_ideal_ps(const struct net *net, uint32_t qp, int64_t bytes)
+{
+    int64_t tail = bytes - (int64_t)(net_message_pkts(net, bytes) - 1) * net->mtu;
+    struct way way;
+    walk(net, qp, false, (uint32_t)tail + net->frame_overhead, &way);
+    __int128 wire = (__int128)net_wire_bytes(net, bytes) * way.slowest_q16 >> 16;
+    return net->config.nic->tx_latency_ps + way.latency_ps + way.other_links_ps + (sim_ps)wire;
+}
+
+sim_ps net_ideal_ack_ps(const struct net *net, uint32_t qp)
+{
+    struct way way;
+    walk(net, qp, true, net->ack_bytes, &way);
+    return way.latency_ps + way.other_links_ps +
+           (sim_ps)(((int64_t)(net->ack_bytes + net->gap_bytes) * way.slowest_q16) >> 16);
+}
+
+void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view *view)
+{
+    const struct qp_cold *q = &net->qp[qp];
+    struct qp_tx *t = &net->tx[qp];
+    struct way way;
+    walk(net, qp, false, net->frame_overhead, &way);
+    *view = (struct net_qp_view){.src_rank = q->src_rank,
+                                 .dst_rank = q->dst_rank,
+                                 .flow_id = q->flow_id,
+                                 .sport = q->sport,
+                                 .class = (uint8_t)t->class,
+                                 .n_hops = q->n_hops,
+                                 .retransmitted_pkts = t->retransmitted_pkts,
+                                 .sent_bytes = t->sent_bytes,
+                                 .failed = t->failed,
+                                 .busy = t->una_msg != JOB_NONE,
+                                 .ideal_latency_ps = way.latency_ps};
+    double port_bps = (double)net->cold[t->port].rate_bps;
+    view->bottleneck_bps = (int64_t)(((__int128)UNIT_S * UNIT_BITS_PER_BYTE << 16) / way.slowest_q16);
+    /* Clocks up to now: what sending at this moment would see. */
+    if (t->rate.due_ps <= now_ps)
+        net->cc->advance(net->cc_state, qp, &t->rate, now_ps);
+    net->cc->view(net->cc_state, qp, &view->cc);
+    view->rate_bps = t->rate.ps_per_byte > 0 ? (double)(UNIT_S * UNIT_BITS_PER_BYTE) / t->rate.ps_per_byte : port_bps;
+}
+
+static int compare_pauses(const void *a, const void *b)
+{
+    const struct net_pause_event *x = a, *y = b;
+    if (x->t_ps != y->t_ps)
+        return x->t_ps < y->t_ps ? -1 : 1;
+    if (x->port != y->port)
+        return x->port < y->port ? -1 : 1;
+    return (x->class > y->class) - (x->class < y->class);
+}
+
+GArray *net_pause_events(const struct net *net)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(struct net_pause_event));
+    for (uint32_t v = 0; v < net->n_vertices; v++)
+        g_array_append_vals(all, net->vertex[v].pauses, net->vertex[v].n_pauses);
+    if (all->len > 1)
+        qsort(all->data, all->len, sizeof(struct net_pause_event), compare_pauses);
+    return all;
+}
+
+/* ---- laws ---------------------------------------------------------------------------------- */
+static bool broken(GError **err, const char *what, const char *where, int64_t have, int64_t want)
+{
+    g_set_error(err, NET_ERROR, NET_ERROR_LAW, "law broken: %s at %s: %" G_GINT64_FORMAT " against %" G_GINT64_FORMAT, what,
+                where, have, want);
+    return false;
+}
+
+/* Used bytes of a switch = bytes in its queues = sum over its ingress groups, within the buffer. */
+static bool check_buffer(const struct net *net, uint32_t vertex, const char *name, GError **err)
+{
+    const struct net_vertex *v = &net->vertex[vertex];
+    int64_t queued = 0, charged = 0, shared = 0;
+    for (uint32_t p = v->first_port; p < v->first_port + v->n_ports; p++)
+        for (int c = 0; c < NET_CLASSES; c++) {
+            const struct group *g = &net->group[p][c];
+            bool lossless = net->lossless_mask >> c & 1;
+            queued += net->queue[p][c].bytes;
+            charged += (int64_t)g->used + g->headroom;
+            shared += lossless ? buffer_shared_part(g->used, net->reserved_bytes) : g->used;
+            if (g->max_headroom > net->cold[p].headroom_bytes)
+                return broken(err, "headroom used above what is granted", name, g->max_headroom, net->cold[p].headroom_bytes);
+        }
+    if (queued != v->used_bytes || charged != v->used_bytes)
+        return broken(err, "bytes in queues and bytes charged differ", name, queued, charged);
+    if (shared != v->shared_used)
+        return broken(err, "shared pool", name, shared, v->shared_used);
+    return v->used_bytes <= net->config.buffer->size_bytes ||
+           broken(err, "buffer use above its size", name, v->used_bytes, net->config.buffer->size_bytes);
+}
+
+static bool check_ledger(const struct net *net, uint32_t class, GError **err)
+{
+    struct net_class_ledger l;
+    net_ledger(net, class, &l);
+    g_autofree char *name = g_strdup_printf("class %u", class);
+    uint64_t accounted = l.received_pkts + l.dropped_pkts + l.waiting_pkts;
+    return l.sent_pkts == accounted ||
+           broken(err, "packets sent against received + dropped + waiting", name, (int64_t)l.sent_pkts, (int64_t)accounted);
+}
+
+/* A link can't have carried more than its rate until the end of its last frame. */
+static bool check_link(const struct net *net, uint32_t p, GError **err)
+{
+    const struct port_hot *hot = &net->port[p];
+    if (!hot->wired || hot->tx_bytes == 0)
+        return true;
+    sim_ps least = (sim_ps)(((__int128)hot->tx_bytes * hot->ps_per_byte_q16) >> 16);
+    const char *name = net->config.node_names[net->graph->ports[net->cold[p].graph_port].node];
+    return least <= hot->busy_until_ps || broken(err, "link above its rate", name, least, hot->busy_until_ps);
+}
+
+bool net_check_laws(const struct net *net, GError **err)
+{
+    for (uint32_t i = 0; i < net->graph->n_nodes; i++) {
+        uint32_t v = net->vertex_of_graph[i];
+        if (net->vertex[v].is_switch && !check_buffer(net, v, net->config.node_names[i], err))
+            return false;
+    }
+    for (uint32_t c = 0; c < NET_CLASSES; c++)
+        if (!check_ledger(net, c, err))
+            return false;
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        if (!check_link(net, p, err))
+            return false;
+    return true;
+}

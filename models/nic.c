@@ -1,0 +1,486 @@
+/* nic.c - RDMA NIC: RC queue pairs, segmentation, pacing, ACKs, CNPs, go-back-N.
+ *
+ * Requester state (qp_tx) belongs to the sending node, responder state (qp_rx) to
+ * the receiving one. A queue pair with something to send is in its port's ready
+ * ring (round robin), or waits for a pacing timer, or is blocked by its window.
+ * Control packets (ACK, NAK, CNP) are queued by class and go before data. Left
+ * out here: reads and atomics, selective repeat, PCIe and message-rate limits.
+ */
+#include "models/net_priv.h"
+
+/* ---- ready ring ---------------------------------------------------------- */
+static inline void ring_push(struct net *net, uint32_t qp)
+{
+    struct qp_tx *t = &net->tx[qp];
+    struct ready_ring *ring = &net->ring[t->port];
+    uint32_t class = t->class;
+    t->state = QP_READY;
+    t->next_ready = NET_NONE;
+    if (ring->ready >> class & 1)
+        net->tx[ring->tail[class]].next_ready = qp;
+    else
+        ring->head[class] = qp;
+    ring->tail[class] = qp;
+    ring->ready = (uint16_t)(ring->ready | 1u << class);
+}
+
+static inline uint32_t ring_pop(struct net *net, struct ready_ring *ring, uint32_t class)
+{
+    uint32_t qp = ring->head[class];
+    ring->head[class] = net->tx[qp].next_ready;
+    if (ring->head[class] == NET_NONE)
+        ring->ready = (uint16_t)(ring->ready & ~(1u << class));
+    return qp;
+}
+
+/* Classes take turns. */
+static inline uint32_t ring_pick(struct ready_ring *ring, uint32_t ready)
+{
+    uint32_t later = ready & ~((2u << ring->last_class) - 1);
+    uint32_t class = (uint32_t)__builtin_ctz(later ? later : ready);
+    ring->last_class = (uint16_t)class;
+    return class;
+}
+
+/* ---- sending -------------------------------------------------------------- */
+static inline uint32_t control_ready(const struct net *net, const struct port_hot *port)
+{
+    return net->ack_bypass ? port->nonempty : port->nonempty & (uint32_t)~port->paused;
+}
+
+static inline bool anything_ready(const struct net *net, uint32_t p)
+{
+    const struct port_hot *port = &net->port[p];
+    return control_ready(net, port) | (net->ring[p].ready & (uint32_t)~port->paused);
+}
+
+static inline void arm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t p, sim_ps now_ps)
+{
+    struct port_hot *port = &net->port[p];
+    if (!port->armed && anything_ready(net, p)) {
+        port->armed = true;
+        sim_soon_add(core, node, MAX(port->busy_until_ps, now_ps), p - ((struct net_vertex *)node->state)->first_port);
+    }
+}
+
+static inline void put_on_wire(struct net *net, struct sim_core *core, struct port_hot *port, sim_ps now_ps, uint32_t a,
+                               uint32_t b, uint32_t c)
+{
+    uint32_t bytes = packet_bytes(c);
+    sim_ps wire_ps = net_wire(net, port, bytes);
+    sim_ps seen_ps = port->cut_bytes && port->cut_bytes < bytes ? net_wire(net, port, port->cut_bytes) : wire_ps;
+    port->busy_until_ps = now_ps + wire_ps;
+    port->tx_bytes += bytes + net->gap_bytes;
+    sim_send(core, port->channel, port->peer_node, now_ps + seen_ps + port->data_latency_ps, a, b, c);
+}
+
+static inline void send_control(struct net *net, struct sim_core *core, struct net_vertex *v, uint32_t p, uint32_t ready,
+                                sim_ps now_ps)
+{
+    struct port_hot *port = &net->port[p];
+    uint32_t class = 31 - (uint32_t)__builtin_clz(ready);
+    uint32_t at = net_dequeue(&v->slab, port, &net->queue[p][class], class);
+    struct slot slot = v->slab.slot[at];
+    net_slot_give(&v->slab, at);
+    if (packet_kind(slot.c) == PACKET_CNP)
+        net->cold[p].tx_control_pkts++;
+    else
+        port->tx_pkts[1]++;
+    put_on_wire(net, core, port, now_ps, slot.a, slot.b, slot.c);
+}
+
+/* Makes the message after MSG the one being sent. */
+static void next_message(struct net *net, struct qp_tx *t, uint32_t msg)
+{
+    t->msg = msg;
+    if (msg == JOB_NONE)
+        return;
+    int64_t bytes = job_op_at(net->job, msg)->amount;
+    t->msg_end = net->op[msg].end_psn;
+    uint32_t n_pkts = net_message_pkts(net, bytes);
+    t->msg_first = t->msg_end - n_pkts;
+    t->msg_tail_bytes = (uint32_t)(bytes - (int64_t)(n_pkts - 1) * net->mtu);
+}
+
+static void timeout_arm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_tx *t = &net->tx[qp];
+    if (t->timeout_armed || net->timeout_ps == 0)
+        return;
+    t->timeout_armed = true;
+    t->progress_ps = now_ps;
+    sim_timer_add(core, node, now_ps + net->timeout_ps, NET_TIMER(TIMER_TIMEOUT, qp));
+}
+
+/* Where the queue pair goes after a packet has left: ring, pacing timer, window, or rest. */
+static inline void after_send(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp,
+                              sim_ps busy_until_ps)
+{
+    struct qp_tx *t = &net->tx[qp];
+    if (t->msg == JOB_NONE) {
+        t->state = QP_IDLE;
+    } else if (t->next_psn - t->una_psn >= net->window_pkts) {
+        t->state = QP_BLOCKED;
+    } else if (t->next_ps <= busy_until_ps) {
+        ring_push(net, qp);
+    } else {
+        t->state = QP_WAITING;
+        sim_timer_add(core, node, t->next_ps, NET_TIMER(TIMER_QP, qp));
+    }
+}
+
+static inline void send_data(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t p, uint32_t ready,
+                             sim_ps now_ps)
+{
+    struct port_hot *port = &net->port[p];
+    struct ready_ring *ring = &net->ring[p];
+    uint32_t class = ring_pick(ring, ready);
+    uint32_t qp = ring_pop(net, ring, class);
+    struct qp_tx *t = &net->tx[qp];
+    if (__builtin_expect(t->msg == JOB_NONE, 0)) { /* acknowledged or failed while it stood in the ring */
+        t->state = t->failed ? QP_FAILED : QP_IDLE;
+        return;
+    }
+    uint32_t psn = t->next_psn++;
+    bool last = t->next_psn == t->msg_end;
+    uint32_t payload = last ? t->msg_tail_bytes : net->mtu;
+    uint32_t bytes = payload + net->frame_overhead + (psn == t->msg_first ? net->reth : 0);
+    if (__builtin_expect(t->rate.due_ps <= now_ps, 0))
+        net->cc->advance(net->cc_state, qp, &t->rate, now_ps);
+    put_on_wire(net, core, port, now_ps, qp << 1, psn, packet_make(PACKET_DATA, class, bytes) | (last ? PACKET_LAST : 0));
+    port->tx_pkts[0]++;
+    t->sent_bytes += payload;
+    t->next_ps = t->rate.ps_per_byte > 0 ? now_ps + (sim_ps)(t->rate.ps_per_byte * (double)(bytes + net->gap_bytes))
+                                         : port->busy_until_ps;
+    if (net->cc_counts)
+        net->cc->on_sent(net->cc_state, qp, &t->rate, bytes + net->gap_bytes, now_ps);
+    struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[class];
+    ledger->sent_pkts++;
+    ledger->sent_bytes += bytes;
+    if (!t->timeout_armed)
+        timeout_arm(net, core, node, qp, now_ps);
+    if (last)
+        next_message(net, t, net->op[t->msg].next);
+    after_send(net, core, node, qp, port->busy_until_ps);
+}
+
+static inline void send_next(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v,
+                             uint32_t p, sim_ps now_ps)
+{
+    struct port_hot *port = &net->port[p];
+    uint32_t control = control_ready(net, port);
+    uint32_t data = net->ring[p].ready & (uint32_t)~port->paused;
+    if (control)
+        send_control(net, core, v, p, control, now_ps);
+    else if (data)
+        send_data(net, core, node, p, data, now_ps);
+    arm(net, core, node, p, now_ps);
+}
+
+/* Sends now if the port is free, else sees to it that it will. */
+static inline void kick(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v, uint32_t p,
+                        sim_ps now_ps)
+{
+    struct port_hot *port = &net->port[p];
+    if (port->armed)
+        return;
+    if (port->busy_until_ps <= now_ps)
+        send_next(net, core, node, v, p, now_ps);
+    else
+        arm(net, core, node, p, now_ps);
+}
+
+/* A queue pair that rested has something to send. */
+static inline void wake(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_tx *t = &net->tx[qp];
+    if (t->next_ps > now_ps && t->next_ps > net->port[t->port].busy_until_ps) {
+        t->state = QP_WAITING;
+        sim_timer_add(core, node, t->next_ps, NET_TIMER(TIMER_QP, qp));
+        return;
+    }
+    ring_push(net, qp);
+    kick(net, core, node, node->state, t->port, now_ps);
+}
+
+void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps)
+{
+    uint32_t qp = net->op[op].qp;
+    struct qp_tx *t = &net->tx[qp];
+    if (t->failed)
+        return;
+    uint32_t n_pkts = net_message_pkts(net, job_op_at(net->job, op)->amount);
+    t->posted_psn += n_pkts;
+    net->op[op].end_psn = t->posted_psn;
+    if (t->last_msg == JOB_NONE)
+        net->qp[qp].first_msg = op;
+    else
+        net->op[t->last_msg].next = op;
+    t->last_msg = op;
+    if (t->una_msg == JOB_NONE) {
+        t->una_msg = op;
+        t->una_end = t->posted_psn;
+    }
+    if (t->msg == JOB_NONE)
+        next_message(net, t, op);
+    if (t->state == QP_IDLE)
+        wake(net, core, node, qp, now_ps);
+}
+
+/* ---- responder ------------------------------------------------------------ */
+static void queue_control(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t a,
+                          uint32_t b, uint32_t c, sim_ps now_ps)
+{
+    struct net_vertex *v = node->state;
+    uint32_t class = packet_class(c), bytes = packet_bytes(c);
+    uint32_t at = net_slot_take(core, &v->slab);
+    v->slab.slot[at].a = a;
+    v->slab.slot[at].b = b;
+    v->slab.slot[at].c = c;
+    v->ledger[class].sent_pkts++;
+    v->ledger[class].sent_bytes += bytes;
+    net_enqueue(&v->slab, &net->port[port], &net->queue[port][class], class, at, bytes);
+    kick(net, core, node, v, port, now_ps);
+}
+
+static inline void send_ack(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp,
+                            enum packet_kind kind, uint32_t flags, sim_ps now_ps)
+{
+    struct qp_rx *r = &net->rx[qp];
+    r->unacked_pkts = 0;
+    queue_control(net, core, node, r->port, qp << 1 | 1, r->expected_psn,
+                  packet_make(kind, r->ack_class, net->ack_bytes) | flags, now_ps);
+}
+
+/* Notification point: one CNP a queue pair and interval. */
+static void notify(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_rx *r = &net->rx[qp];
+    if (r->last_cnp_ps >= 0 && now_ps - r->last_cnp_ps < net->config.dcqcn->min_time_between_cnps_ps)
+        return;
+    r->last_cnp_ps = now_ps;
+    ((struct net_vertex *)node->state)->cnp_sent++;
+    queue_control(net, core, node, r->port, qp << 1 | 1, 0,
+                  packet_make(PACKET_CNP, (uint32_t)net->config.nic->cnp_class, net->cnp_bytes), now_ps);
+}
+
+/* The last packet of a message is in: the receive it belongs to has its data. */
+static void message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_rx *r = &net->rx[qp];
+    /* The sender linked this message at least one window ago: reading its chain is safe. */
+    uint32_t msg = r->last_done == JOB_NONE ? net->qp[qp].first_msg : net->op[r->last_done].next;
+    r->last_done = msg;
+    host_message_in(net, core, node, msg, now_ps);
+}
+
+static inline void on_data(struct net *net, struct sim_core *core, struct sim_node *node, const struct sim_record *rec,
+                           sim_ps now_ps)
+{
+    uint32_t qp = rec->a >> 1;
+    struct qp_rx *r = &net->rx[qp];
+    struct net_vertex *v = node->state;
+    bool marked = rec->c & PACKET_CE;
+    v->rx_data_pkts++;
+    if (marked && !net->echo_mode)
+        notify(net, core, node, qp, now_ps);
+    if (__builtin_expect(rec->b != r->expected_psn, 0)) {
+        if ((int32_t)(rec->b - r->expected_psn) < 0) {
+            send_ack(net, core, node, qp, PACKET_ACK, 0, now_ps); /* seen before: say how far we are */
+        } else if (!r->nak_sent) {
+            r->nak_sent = true; /* one NAK a gap */
+            v->nak_pkts++;
+            send_ack(net, core, node, qp, PACKET_NAK, 0, now_ps);
+        }
+        return;
+    }
+    r->expected_psn++;
+    r->nak_sent = false;
+    r->unacked_pkts++;
+    bool last = rec->c & PACKET_LAST;
+    if (last || r->unacked_pkts >= net->ack_interval || (marked && net->echo_mode))
+        send_ack(net, core, node, qp, PACKET_ACK, marked && net->echo_mode ? PACKET_ECHO : 0, now_ps);
+    if (last)
+        message_in(net, core, node, qp, now_ps);
+}
+
+/* ---- requester's answers --------------------------------------------------- */
+/* Messages that are acknowledged to their end are done. */
+static void complete_sends(struct net *net, struct sim_core *core, struct sim_node *node, struct qp_tx *t, sim_ps now_ps)
+{
+    while (t->una_msg != JOB_NONE && (int32_t)(t->una_psn - t->una_end) >= 0) {
+        uint32_t done = t->una_msg;
+        t->una_msg = net->op[done].next;
+        if (t->una_msg != JOB_NONE)
+            t->una_end = net->op[t->una_msg].end_psn;
+        host_op_done(net, core, node, done, now_ps);
+    }
+}
+
+/* Sends again from PSN on. */
+static void go_back(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, sim_ps now_ps)
+{
+    struct qp_tx *t = &net->tx[qp];
+    if ((int32_t)(t->next_psn - psn) <= 0)
+        return;
+    t->retransmitted_pkts += t->next_psn - psn;
+    ((struct net_vertex *)node->state)->retransmitted_pkts += t->next_psn - psn;
+    t->next_psn = psn;
+    next_message(net, t, t->una_msg);
+    if (t->state == QP_IDLE || t->state == QP_BLOCKED)
+        wake(net, core, node, qp, now_ps);
+}
+
+static inline void on_ack(struct net *net, struct sim_core *core, struct sim_node *node, const struct sim_record *rec,
+                          sim_ps now_ps)
+{
+    uint32_t qp = rec->a >> 1;
+    struct qp_tx *t = &net->tx[qp];
+    if ((int32_t)(rec->b - t->una_psn) > 0) {
+        t->una_psn = rec->b;
+        t->progress_ps = now_ps;
+        t->retries = 0;
+        if ((int32_t)(t->next_psn - rec->b) < 0) { /* acknowledged while we were sending it again */
+            t->next_psn = rec->b;
+            uint32_t msg = t->una_msg;
+            while (msg != JOB_NONE && (int32_t)(net->op[msg].end_psn - rec->b) <= 0)
+                msg = net->op[msg].next;
+            next_message(net, t, msg);
+        }
+        if ((int32_t)(rec->b - t->una_end) >= 0)
+            complete_sends(net, core, node, t, now_ps);
+        if (t->state == QP_BLOCKED && t->next_psn - t->una_psn < net->window_pkts)
+            wake(net, core, node, qp, now_ps);
+    }
+    if (rec->c & PACKET_ECHO) {
+        ((struct net_vertex *)node->state)->echo_acks++;
+        net->cc->on_cnp(net->cc_state, qp, &t->rate, now_ps);
+    }
+    if (packet_kind(rec->c) == PACKET_NAK)
+        go_back(net, core, node, qp, rec->b, now_ps);
+}
+
+static void on_timeout(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_tx *t = &net->tx[qp];
+    t->timeout_armed = false;
+    if (t->una_psn == t->posted_psn || t->failed)
+        return;
+    if (t->next_psn == t->una_psn || now_ps - t->progress_ps < net->timeout_ps) {
+        t->timeout_armed = true;
+        sim_ps from_ps = t->next_psn == t->una_psn ? now_ps : t->progress_ps;
+        sim_timer_add(core, node, from_ps + net->timeout_ps, NET_TIMER(TIMER_TIMEOUT, qp));
+        return;
+    }
+    struct net_vertex *v = node->state;
+    v->timeouts++;
+    if (t->retries++ >= net->config.nic->retry_cnt) {
+        t->failed = true;
+        if (t->state != QP_READY && t->state != QP_WAITING)
+            t->state = QP_FAILED;
+        v->failed_qps++;
+        t->msg = t->una_msg = JOB_NONE;
+        return;
+    }
+    t->timeout_armed = true;
+    t->progress_ps = now_ps;
+    sim_timer_add(core, node, now_ps + net->timeout_ps, NET_TIMER(TIMER_TIMEOUT, qp));
+    go_back(net, core, node, qp, t->una_psn, now_ps);
+}
+
+/* ---- the node -------------------------------------------------------------- */
+static inline void host_on_arrival(struct sim_core *core, struct sim_node *node, uint32_t channel,
+                                   const struct sim_record *rec, sim_ps now_ps)
+{
+    struct net *net = net_of(core);
+    struct net_vertex *v = node->state;
+    enum packet_kind kind = packet_kind(rec->c);
+    uint32_t class = packet_class(rec->c), port = v->first_port + channel;
+    sim_digest(node, now_ps, kind);
+    if (__builtin_expect(kind == PACKET_PAUSE, 0)) {
+        if (pfc_receive(net, core, node, v, port, rec->a, class, now_ps))
+            kick(net, core, node, v, port, now_ps);
+        return;
+    }
+    v->ledger[class].received_pkts++;
+    v->ledger[class].received_bytes += packet_bytes(rec->c);
+    if (kind == PACKET_DATA) {
+        on_data(net, core, node, rec, now_ps);
+    } else if (kind == PACKET_CNP) {
+        uint32_t qp = rec->a >> 1;
+        v->cnp_handled++;
+        net->cc->on_cnp(net->cc_state, qp, &net->tx[qp].rate, now_ps);
+    } else {
+        on_ack(net, core, node, rec, now_ps);
+    }
+}
+
+static void other_timer(struct net *net, struct sim_core *core, struct sim_node *node, uint64_t id, sim_ps now_ps)
+{
+    uint32_t arg = NET_TIMER_ARG(id);
+    uint32_t port = (uint32_t)(NET_TIMER_ARG64(id) >> 3);
+    switch (NET_TIMER_KIND(id)) {
+    case TIMER_PAUSE_END:
+        if (pfc_pause_end(net, core, node, port, arg & 7, now_ps))
+            kick(net, core, node, node->state, port, now_ps);
+        break;
+    case TIMER_TIMEOUT:
+        on_timeout(net, core, node, arg, now_ps);
+        break;
+    case TIMER_POST:
+        nic_post(net, core, node, arg, now_ps);
+        break;
+    default:
+        host_timer(net, core, node, NET_TIMER_KIND(id), arg, now_ps);
+    }
+}
+
+static inline void host_on_soon(struct sim_core *core, struct sim_node *node, uint32_t what, sim_ps now_ps)
+{
+    struct net *net = net_of(core);
+    struct net_vertex *v = node->state;
+    uint32_t p = v->first_port + what;
+    sim_digest(node, now_ps, 8u + TIMER_TX_DONE);
+    net->port[p].armed = false;
+    send_next(net, core, node, v, p, now_ps);
+}
+
+/* The pacing gap of a queue pair is over. */
+static void on_pacing(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_tx *t = &net->tx[qp];
+    if (t->msg == JOB_NONE) { /* acknowledged or failed meanwhile */
+        t->state = t->failed ? QP_FAILED : QP_IDLE;
+        return;
+    }
+    ring_push(net, qp);
+    kick(net, core, node, node->state, t->port, now_ps);
+}
+
+static inline void host_on_timer(struct sim_core *core, struct sim_node *node, uint64_t id, sim_ps now_ps)
+{
+    struct net *net = net_of(core);
+    sim_digest(node, now_ps, 8u + NET_TIMER_KIND(id));
+    if (NET_TIMER_KIND(id) == TIMER_QP)
+        on_pacing(net, core, node, NET_TIMER_ARG(id), now_ps);
+    else
+        other_timer(net, core, node, id, now_ps);
+}
+
+static inline void host_prefetch(struct sim_core *core, struct sim_node *node, const struct sim_record *rec)
+{
+    const struct net *net = net_of(core);
+    uint32_t qp = rec->a >> 1;
+    (void)node;
+    if (packet_kind(rec->c) == PACKET_PAUSE)
+        return;
+    if (rec->a & 1)
+        __builtin_prefetch(&net->tx[qp].next_psn);
+    else
+        __builtin_prefetch(&net->rx[qp]);
+}
+
+void host_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch)
+{
+    SIM_NODE_RUN(core, node, scratch, host_on_arrival, host_on_soon, host_on_timer, host_prefetch);
+}

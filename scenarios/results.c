@@ -1,0 +1,468 @@
+/* results.c - what a run leaves behind, as records: meta, parameters, summary, tables. */
+#include "models/collective/collective.h"
+#include "scenarios/run_priv.h"
+
+#include <math.h>
+#include <string.h>
+
+#define ROWS(specs) (specs), (int)G_N_ELEMENTS(specs)
+
+/* ---- meta and parameters ------------------------------------------------------ */
+static void fill_meta(struct run *run, enum net_verdict verdict, const struct net_totals *totals)
+{
+    static const char *const status[] = {"finished", "incomplete", "deadlock", "stuck"};
+    struct record_book *book = run->book;
+    g_autofree char *seed = g_strdup_printf("%" G_GINT64_FORMAT, run->params->seed);
+    g_autofree char *digest = g_strdup_printf("%016" G_GINT64_MODIFIER "x", totals->digest);
+    g_autofree char *threads = g_strdup_printf("%d", run->n_threads);
+    record_meta_set(book, "program", "fabricast");
+    record_meta_set(book, "version", FABRICAST_VERSION);
+    record_meta_set(book, "compiler", __VERSION__);
+    record_meta_set(book, "scenario", run->scenario->name);
+    record_meta_set(book, "scenario_path", run->scenario->path);
+    record_meta_set(book, "scenario_text", run->scenario->text ? run->scenario->text : "");
+    record_meta_set(book, "seed", seed);
+    record_meta_set(book, "fidelity", "packet");
+    record_meta_set(book, "status", status[verdict]);
+    record_meta_set(book, "digest", digest);
+    record_meta_set(book, "threads", threads);
+    g_autofree char *topology = g_strdup_printf("%s: %u GPUs, %u nodes, %u links", run->fabric->kind,
+                                                run->fabric->graph.n_endpoints, run->fabric->graph.n_nodes, run->fabric->n_links);
+    record_meta_set(book, "topology", topology);
+    for (guint i = 0; i < run->warnings->len; i++) {
+        g_autofree char *key = g_strdup_printf("warning.%u", i);
+        record_meta_set(book, key, g_ptr_array_index(run->warnings, i));
+    }
+}
+
+static double base_value(const struct param_desc *row, const void *values)
+{
+    const void *at = (const char *)values + row->offset;
+    switch (row->type) {
+    case PARAM_REAL:
+        return *(const double *)at;
+    case PARAM_BOOL:
+        return *(const bool *)at;
+    case PARAM_ENUM:
+        return *(const int *)at;
+    case PARAM_TEXT:
+    case PARAM_BYTES_MAP:
+    case PARAM_REAL_MAP:
+        return NAN;
+    default:
+        return (double)*(const int64_t *)at;
+    }
+}
+
+static void fill_params(struct run *run)
+{
+    static const char *const set_by[] = {"default", "file", "command line", "sweep"};
+    const struct param_bag *bag = run->scenario->bag;
+    for (int g = 0; g < param_bag_n_groups(bag); g++) {
+        const struct param_group *group = param_bag_group(bag, g);
+        const void *values = param_bag_get(bag, group->name);
+        for (int r = 0; r < group->n_rows; r++) {
+            const struct param_desc *row = &group->rows[r];
+            g_autofree char *value = param_format(row, values);
+            g_autofree char *def = param_format_default(row);
+            struct record_param param = {.group = (char *)(uintptr_t)group->name,
+                                         .key = (char *)(uintptr_t)row->key,
+                                         .value = value,
+                                         .def = def,
+                                         .unit = (char *)(uintptr_t)param_unit(row),
+                                         .source = (char *)(uintptr_t)row->source,
+                                         .set_by = (char *)(uintptr_t)set_by[param_bag_set_by(bag, group->name, row->key)],
+                                         .origin = (char *)(uintptr_t)param_bag_origin(bag, group->name, row->key),
+                                         .base_value = base_value(row, values)};
+            record_param_add(run->book, &param);
+        }
+    }
+}
+
+/* ---- flows ---------------------------------------------------------------------- */
+static const struct record_column_spec flow_columns[] = {
+    {"flow", RECORD_I64, "1", "id in the flow list"},
+    {"src", RECORD_I64, "1", "rank that sends"},
+    {"dst", RECORD_I64, "1", "rank that receives"},
+    {"bytes", RECORD_I64, "bytes", "payload"},
+    {"class", RECORD_I64, "1", "traffic class"},
+    {"start_ps", RECORD_I64, "ps", "time at which it was posted; -1: not yet"},
+    {"fct_rx_ps", RECORD_I64, "ps", "start to last byte received; -1: unfinished"},
+    {"fct_ack_ps", RECORD_I64, "ps", "start to last acknowledgement at the sender; -1: unfinished"},
+    {"ideal_ps", RECORD_I64, "ps", "start to last byte received on an empty fabric"},
+    {"done", RECORD_I64, "1", "1: received and acknowledged"},
+    {"retransmitted_pkts", RECORD_I64, "packets", "data packets sent again"},
+};
+
+struct fcts { GArray *rx, *ack; };
+
+static int compare_i64(const void *a, const void *b)
+{
+    int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+/* Nearest-rank percentile of a sorted array. */
+static double percentile(const GArray *sorted, double p)
+{
+    guint rank = (guint)ceil(p * sorted->len);
+    return (double)g_array_index(sorted, int64_t, rank > 0 ? rank - 1 : 0);
+}
+
+static void summarise_fct(struct record_book *book, GArray *fct, const char *which, const char *doc)
+{
+    if (fct->len == 0)
+        return;
+    qsort(fct->data, fct->len, sizeof(int64_t), compare_i64);
+    __int128 sum = 0;
+    for (guint i = 0; i < fct->len; i++)
+        sum += g_array_index(fct, int64_t, i);
+    const struct { const char *name; double value; } rows[] = {
+        {"mean", (double)sum / fct->len}, {"p50", percentile(fct, 0.5)}, {"p99", percentile(fct, 0.99)},
+        {"min", percentile(fct, 0)},      {"max", percentile(fct, 1)},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        g_autofree char *name = g_strdup_printf("fct_%s_%s_ps", which, rows[i].name);
+        record_summary_set(book, name, rows[i].value, "ps", doc);
+    }
+}
+
+/* One flow as a row; false when it was faster than physics allows. */
+static bool add_flow(struct run *run, const struct job_flow *flow, struct record_table *table, struct fcts *fcts)
+{
+    const struct job_op *op = job_op_at(run->job, flow->send_op);
+    sim_ps start = net_op_start_ps(run->net, flow->send_op);
+    sim_ps rx = net_op_done_ps(run->net, flow->recv_op), ack = net_op_done_ps(run->net, flow->send_op);
+    uint32_t qp = net_op_qp(run->net, flow->send_op);
+    struct net_qp_view view = {.class = op->traffic_class};
+    int64_t ideal = 0;
+    if (qp != NET_NONE) {
+        net_qp_view(run->net, qp, 0, &view);
+        ideal = net_ideal_ps(run->net, qp, op->amount);
+    }
+    int64_t fct_rx = rx < 0 ? -1 : rx - start, fct_ack = ack < 0 ? -1 : ack - start;
+    bool done = fct_rx >= 0 && fct_ack >= 0;
+    if (table)
+        record_append(table, (int64_t)flow->id, (int64_t)op->rank, (int64_t)op->peer, op->amount, (int64_t)view.class, (int64_t)start,
+                      fct_rx, fct_ack, ideal, (int64_t)done, (int64_t)view.retransmitted_pkts);
+    if (!done)
+        return true;
+    g_array_append_val(fcts->rx, fct_rx);
+    g_array_append_val(fcts->ack, fct_ack);
+    if (fct_rx >= ideal)
+        return true;
+    g_ptr_array_add(run->notes, g_strdup_printf("flow %u took %" G_GINT64_FORMAT " ps, less than its lower bound of %" G_GINT64_FORMAT " ps",
+                                                flow->id, fct_rx, ideal));
+    return false;
+}
+
+static bool fill_flows(struct run *run)
+{
+    GArray *flows = run->job->flows;
+    struct fcts fcts = {g_array_new(FALSE, FALSE, sizeof(int64_t)), g_array_new(FALSE, FALSE, sizeof(int64_t))};
+    struct record_table *table = NULL;
+    bool ok = true;
+    if (flows->len > 0 && run->params->record_flows)
+        table = record_table_add(run->book, "flows", "One row a flow of a flow list.", ROWS(flow_columns));
+    for (guint i = 0; i < flows->len; i++)
+        ok &= add_flow(run, &g_array_index(flows, struct job_flow, i), table, &fcts);
+    if (flows->len > 0) {
+        record_summary_set(run->book, "flows_total", flows->len, "1", "flows of the workload");
+        record_summary_set(run->book, "flows_done", fcts.rx->len, "1", "flows received and acknowledged to the last byte");
+    }
+    summarise_fct(run->book, fcts.ack, "ack", "flow completion time to the last acknowledgement");
+    summarise_fct(run->book, fcts.rx, "rx", "flow completion time to the last byte received");
+    g_array_free(fcts.rx, TRUE);
+    g_array_free(fcts.ack, TRUE);
+    return ok;
+}
+
+/* ---- collectives -------------------------------------------------------------------- */
+static const struct record_column_spec collective_columns[] = {
+    {"name", RECORD_TEXT, "name", "name in the workload"},
+    {"op", RECORD_TEXT, "name", "collective operation"},
+    {"algorithm", RECORD_TEXT, "name", "ring, direct, ..."},
+    {"ranks", RECORD_I64, "1", "ranks that take part"},
+    {"bytes", RECORD_I64, "bytes", "total size S as in nccl-tests"},
+    {"start_ps", RECORD_I64, "ps", "when the last rank had entered; -1: not yet"},
+    {"end_ps", RECORD_I64, "ps", "when the last rank had left; -1: unfinished"},
+    {"time_ps", RECORD_I64, "ps", "end - start"},
+    {"algbw_bps", RECORD_F64, "bit/s", "bytes over time"},
+    {"busbw_bps", RECORD_F64, "bit/s", "algbw times the factor of nccl-tests"},
+    {"bound_ps", RECORD_I64, "ps", "what the busiest port needs for its wire bytes alone"},
+    {"ratio", RECORD_F64, "1", "time over bound"},
+};
+
+
+/* Longest time that any port of COLLECTIVE needs for what it sends or receives. */
+static sim_ps *collective_bounds(struct run *run)
+{
+    const struct job *job = run->job;
+    const struct net_graph *g = &run->fabric->graph;
+    const struct node_params *node = param_bag_get(run->scenario->bag, "node");
+    guint n = job->collectives->len;
+    sim_ps *bound = g_new0(sim_ps, MAX(n, 1));
+    /* Ops of one collective are contiguous in practice, but nothing here depends on it: loads are keyed by both. */
+    g_autoptr(GHashTable) load = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    for (uint32_t i = 0; i < job_n_ops(job); i++) {
+        const struct job_op *op = job_op_at(job, i);
+        if (op->kind != JOB_SEND || op->collective == JOB_NONE)
+            continue;
+        bool local = g->endpoints[op->rank].node == g->endpoints[op->peer].node;
+        for (int end = 0; end < 2; end++) {
+            uint32_t rank = end ? op->peer : op->rank;
+            int64_t rate = local ? node->nvlink_rate_bps : g->ports[g->endpoints[rank].port].rate_bps;
+            int64_t bytes = local ? op->amount : net_wire_bytes(run->net, op->amount);
+            uint32_t resource = local ? rank : g->n_endpoints + g->endpoints[rank].port;
+            int64_t key = ((int64_t)op->collective << 34) ^ ((int64_t)resource << 1) ^ end;
+            int64_t *sum = g_hash_table_lookup(load, &key);
+            if (!sum) {
+                int64_t *k = g_new(int64_t, 1);
+                *k = key;
+                sum = g_new0(int64_t, 1);
+                g_hash_table_insert(load, k, sum);
+            }
+            *sum += bytes;
+            bound[op->collective] = MAX(bound[op->collective], (sim_ps)((__int128)*sum * UNIT_BITS_PER_BYTE * UNIT_S / rate));
+        }
+    }
+    return bound;
+}
+
+static void collective_times(const struct run *run, const struct job_collective *c, sim_ps *start, sim_ps *end)
+{
+    *start = *end = 0;
+    for (uint32_t r = 0; r < c->n_ranks; r++) {
+        sim_ps s = net_op_done_ps(run->net, c->start_op[r]), e = net_op_done_ps(run->net, c->end_op[r]);
+        *start = s < 0 || *start < 0 ? -1 : MAX(*start, s);
+        *end = e < 0 || *end < 0 ? -1 : MAX(*end, e);
+    }
+}
+
+static bool add_collective(struct run *run, const struct job_collective *c, sim_ps bound, struct record_table *table)
+{
+    sim_ps start, end;
+    collective_times(run, c, &start, &end);
+    int64_t time = start < 0 || end < 0 ? -1 : end - start;
+    double algbw = time > 0 ? units_rate_bps(c->bytes, time) : 0;
+    double busbw = algbw * collective_busbw_factor(c->kind, c->n_ranks);
+    record_append(table, c->name, collective_kind_name(c->kind), c->algorithm, (int64_t)c->n_ranks, c->bytes, (int64_t)start,
+                  (int64_t)end, time, algbw, busbw, (int64_t)bound, bound > 0 && time >= 0 ? (double)time / (double)bound : NAN);
+    if (time < 0 || time >= bound)
+        return true;
+    g_ptr_array_add(run->notes, g_strdup_printf("collective %s took %" G_GINT64_FORMAT " ps, less than its lower bound of %" G_GINT64_FORMAT " ps",
+                                                c->name, time, (int64_t)bound));
+    return false;
+}
+
+static bool fill_collectives(struct run *run)
+{
+    GArray *list = run->job->collectives;
+    if (list->len == 0)
+        return true;
+    g_autofree sim_ps *bound = collective_bounds(run);
+    struct record_table *table = record_table_add(run->book, "collectives", "One row a collective operation.", ROWS(collective_columns));
+    bool ok = true;
+    for (guint i = 0; i < list->len; i++)
+        ok &= add_collective(run, &g_array_index(list, struct job_collective, i), bound[i], table);
+    return ok;
+}
+
+/* ---- ranks ------------------------------------------------------------------------------- */
+static const struct record_column_spec rank_columns[] = {
+    {"rank", RECORD_I64, "1", "rank"},
+    {"end_ps", RECORD_I64, "ps", "end of its last operation that is done"},
+    {"compute_ps", RECORD_I64, "ps", "time in compute operations"},
+    {"ops_done", RECORD_I64, "1", "operations done"},
+    {"ops_total", RECORD_I64, "1", "operations of the workload"},
+};
+
+struct rank_sum { int64_t end_ps, compute_ps, done, total; };
+
+static void fill_ranks(struct run *run)
+{
+    const struct job *job = run->job;
+    g_autofree struct rank_sum *sum = g_new0(struct rank_sum, MAX(job->n_ranks, 1));
+    int64_t makespan = 0;
+    for (uint32_t i = 0; i < job_n_ops(job); i++) {
+        const struct job_op *op = job_op_at(job, i);
+        struct rank_sum *s = &sum[op->rank];
+        sim_ps done = net_op_done_ps(run->net, i);
+        s->total++;
+        if (done < 0)
+            continue;
+        s->done++;
+        s->end_ps = MAX(s->end_ps, done);
+        makespan = MAX(makespan, done);
+        if (op->kind == JOB_COMPUTE)
+            s->compute_ps += op->amount;
+    }
+    struct record_table *table = record_table_add(run->book, "ranks", "One row a rank.", ROWS(rank_columns));
+    for (uint32_t r = 0; r < job->n_ranks; r++)
+        record_append(table, (int64_t)r, sum[r].end_ps, sum[r].compute_ps, sum[r].done, sum[r].total);
+    record_summary_set(run->book, "makespan_ps", (double)makespan, "ps", "end of the last operation");
+}
+
+/* ---- ports --------------------------------------------------------------------------------- */
+static const struct record_column_spec port_columns[] = {
+    {"port", RECORD_I64, "1", "number of the port"},
+    {"node", RECORD_TEXT, "name", "node that it belongs to"},
+    {"port_on_node", RECORD_I64, "1", "its number there"},
+    {"peer", RECORD_TEXT, "name", "node at the other end"},
+    {"rate_bps", RECORD_I64, "bit/s", "link rate"},
+    {"tx_bytes", RECORD_I64, "bytes", "sent on the wire, preamble and gap included"},
+    {"tx_pkts", RECORD_I64, "packets", "frames sent"},
+    {"data_pkts", RECORD_I64, "packets", "data packets sent"},
+    {"ack_pkts", RECORD_I64, "packets", "ACKs and NAKs sent"},
+    {"ctrl_pkts", RECORD_I64, "packets", "CNPs and pause frames sent"},
+    {"ecn_marked_pkts", RECORD_I64, "packets", "packets marked CE by this egress"},
+    {"drop_pkts", RECORD_I64, "packets", "dropped: lossless at this ingress, lossy at this egress"},
+    {"drop_bytes", RECORD_I64, "bytes", "frame bytes of these"},
+    {"pause_rx", RECORD_I64, "packets", "XOFF frames received"},
+    {"paused_ps", RECORD_I64, "ps", "time for which a class of this egress was paused"},
+    {"pause_tx", RECORD_I64, "packets", "XOFF frames sent"},
+    {"queue_max_bytes", RECORD_I64, "bytes", "longest egress queue of a class"},
+    {"ingress_max_bytes", RECORD_I64, "bytes", "most buffer charged to a class of this ingress"},
+    {"headroom_max_bytes", RECORD_I64, "bytes", "most headroom used by a class of this ingress"},
+    {"utilisation", RECORD_F64, "1", "bytes sent over what the link could carry until the end"},
+};
+
+struct peaks { int64_t queue, ingress, headroom; };
+
+static bool add_port(struct run *run, uint32_t p, int64_t makespan_ps, struct record_table *table, struct peaks *peaks)
+{
+    const struct net_graph *g = &run->fabric->graph;
+    const struct net_port *port = &g->ports[p];
+    struct net_port_view v;
+    net_port_view(run->net, p, &v);
+    double utilisation = makespan_ps > 0 ? units_rate_bps((int64_t)v.tx_bytes, MAX(makespan_ps, v.busy_until_ps)) / (double)port->rate_bps : 0;
+    const char *peer = port->peer == NET_NONE ? "-" : run->fabric->names[g->ports[port->peer].node];
+    record_append(table, (int64_t)p, run->fabric->names[port->node], (int64_t)(p - g->nodes[port->node].first_port), peer, port->rate_bps,
+                  (int64_t)v.tx_bytes, (int64_t)(v.tx_data_pkts + v.tx_ack_pkts + v.tx_control_pkts), (int64_t)v.tx_data_pkts,
+                  (int64_t)v.tx_ack_pkts, (int64_t)v.tx_control_pkts, (int64_t)v.ecn_marked_pkts, (int64_t)v.drop_pkts,
+                  (int64_t)v.drop_bytes, (int64_t)v.pause_rx_frames, (int64_t)v.paused_ps, (int64_t)v.pause_tx_frames,
+                  v.queue_max_bytes, v.ingress_max_bytes, v.headroom_max_bytes, utilisation);
+    peaks->queue = MAX(peaks->queue, v.queue_max_bytes);
+    peaks->ingress = MAX(peaks->ingress, v.ingress_max_bytes);
+    peaks->headroom = MAX(peaks->headroom, v.headroom_max_bytes);
+    return utilisation <= 1.0 + 1e-9;
+}
+
+static bool fill_ports(struct run *run)
+{
+    double makespan = 0;
+    record_summary_get(run->book, "makespan_ps", &makespan);
+    struct record_table *table = record_table_add(run->book, "ports", "One row a port: its egress, and the ingress behind it.", ROWS(port_columns));
+    struct peaks peaks = {0};
+    for (uint32_t p = 0; p < run->fabric->graph.n_ports; p++) {
+        if (add_port(run, p, (int64_t)makespan, table, &peaks))
+            continue;
+        g_ptr_array_add(run->notes, g_strdup_printf("port %u carried more than its rate", p));
+        return false;
+    }
+    record_summary_set(run->book, "queue_max_bytes", (double)peaks.queue, "bytes", "longest egress queue");
+    record_summary_set(run->book, "ingress_max_bytes", (double)peaks.ingress, "bytes", "most buffer charged to an ingress class");
+    record_summary_set(run->book, "headroom_max_bytes", (double)peaks.headroom, "bytes", "most headroom used by an ingress class");
+    return true;
+}
+
+/* ---- ledger, events ---------------------------------------------------------------------------- */
+static const struct record_column_spec ledger_columns[] = {
+    {"class", RECORD_I64, "1", "traffic class"},
+    {"sent_pkts", RECORD_I64, "packets", "frames that NICs put into the fabric"},
+    {"sent_bytes", RECORD_I64, "bytes", "frame bytes of these"},
+    {"received_pkts", RECORD_I64, "packets", "frames that reached their NIC"},
+    {"received_bytes", RECORD_I64, "bytes", "frame bytes of these"},
+    {"dropped_pkts", RECORD_I64, "packets", "frames dropped in switches"},
+    {"dropped_bytes", RECORD_I64, "bytes", "frame bytes of these"},
+    {"in_flight_pkts", RECORD_I64, "packets", "frames in queues and on wires at the end"},
+};
+static const struct record_column_spec pause_columns[] = {
+    {"t_ps", RECORD_I64, "ps", "when the frame took effect at the paused port"},
+    {"port", RECORD_I64, "1", "paused egress: row of ports"},
+    {"class", RECORD_I64, "1", "traffic class"},
+    {"quanta", RECORD_I64, "1", "pause time in 512 bit times; 0: resume; 4294967295: until resume"},
+};
+
+static void fill_ledger(struct run *run)
+{
+    struct record_table *table = record_table_add(run->book, "ledger", "Frames by class: sent = received + dropped + in flight.", ROWS(ledger_columns));
+    for (uint32_t c = 0; c < 8; c++) {
+        struct net_class_ledger l;
+        net_ledger(run->net, c, &l);
+        if (l.sent_pkts > 0)
+            record_append(table, (int64_t)c, (int64_t)l.sent_pkts, (int64_t)l.sent_bytes, (int64_t)l.received_pkts,
+                          (int64_t)l.received_bytes, (int64_t)l.dropped_pkts, (int64_t)l.dropped_bytes, (int64_t)l.waiting_pkts);
+    }
+}
+
+static void fill_events(struct run *run)
+{
+    if (!run->params->record_events)
+        return;
+    struct record_table *table = record_table_add(run->book, "events/pfc", "Pause frames as they took effect.", ROWS(pause_columns));
+    g_autoptr(GArray) events = net_pause_events(run->net);
+    for (guint i = 0; i < events->len; i++) {
+        const struct net_pause_event *e = &g_array_index(events, struct net_pause_event, i);
+        record_append(table, (int64_t)e->t_ps, (int64_t)e->port, (int64_t)e->class, (int64_t)e->quanta);
+    }
+}
+
+/* ---- totals ------------------------------------------------------------------------------------- */
+static void fill_totals(struct run *run, const struct net_totals *t)
+{
+    double hops = (double)(t->data_hops + t->ack_hops + t->control_hops);
+    const struct { const char *name; double value; const char *unit, *doc; } rows[] = {
+        {"ecn_marked_pkts", (double)t->ecn_marked_pkts, "packets", "packets marked CE by switches"},
+        {"cnp_sent_pkts", (double)t->cnp_sent_pkts, "packets", "CNPs sent by receivers"},
+        {"cnp_handled_pkts", (double)(t->cnp_handled_pkts + t->echo_acks), "packets", "CNPs and congestion echoes that reached senders"},
+        {"rate_cuts", (double)t->rate_cuts, "1", "rate decreases of DCQCN"},
+        {"pfc_pause_frames", (double)t->pause_frames, "packets", "XOFF frames sent"},
+        {"pfc_resume_frames", (double)t->resume_frames, "packets", "XON frames sent"},
+        {"pfc_paused_ps", (double)t->paused_ps, "ps", "paused time summed over ports and classes"},
+        {"drop_pkts", (double)t->drop_pkts, "packets", "frames dropped in switches"},
+        {"lossless_drop_pkts", (double)t->lossless_drop_pkts, "packets", "of these in lossless classes"},
+        {"nacks", (double)t->nak_pkts, "packets", "NAKs sent by receivers"},
+        {"retransmitted_pkts", (double)t->retransmitted_pkts, "packets", "data packets sent again"},
+        {"timeouts", (double)t->timeouts, "1", "retransmission timeouts"},
+        {"failed_qps", (double)t->failed_qps, "1", "queue pairs that ran out of retries"},
+        {"data_hops", (double)t->data_hops, "packets", "data packets put on a link"},
+        {"ack_hops", (double)t->ack_hops, "packets", "ACKs and NAKs put on a link"},
+        {"ctrl_hops", (double)t->control_hops, "packets", "CNPs and pause frames put on a link"},
+        {"events", (double)t->events, "1", "events executed"},
+        {"queue_pairs", (double)t->n_qps, "1", "queue pairs"},
+        {"simulated_ps", (double)t->now_ps, "ps", "simulated time reached"},
+        {"wall_s", run->wall_s, "s", "wall time of the simulation"},
+        {"ns_per_hop", hops > 0 ? run->wall_s * 1e9 / hops : 0, "ns", "wall time a packet-hop"},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
+        record_summary_set(run->book, rows[i].name, rows[i].value, rows[i].unit, rows[i].doc);
+}
+
+static void warn_of_silence(struct run *run, const struct net_totals *t)
+{
+    const struct nic_params *nic = param_bag_get(run->scenario->bag, "nic");
+    if (nic->congestion_control == NIC_CC_DCQCN && t->data_hops > 0 && t->cnp_handled_pkts + t->echo_acks == 0)
+        g_ptr_array_add(run->warnings, g_strdup("DCQCN never acted: no CNP reached a sender in this run"));
+    if (t->lossless_drop_pkts > 0)
+        g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " packets of lossless classes were dropped: headroom is too small (see ports)",
+                                                       t->lossless_drop_pkts));
+    if (t->failed_qps > 0)
+        g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " queue pairs ran out of retries and failed", t->failed_qps));
+}
+
+bool results_collect(struct run *run, enum net_verdict verdict)
+{
+    struct net_totals totals;
+    net_totals(run->net, &totals);
+    warn_of_silence(run, &totals);
+    fill_meta(run, verdict, &totals);
+    fill_params(run);
+    fill_ranks(run);
+    bool ok = fill_flows(run) & fill_collectives(run) & fill_ports(run);
+    fill_totals(run, &totals);
+    fill_ledger(run);
+    sampler_tables(run->sampler, run->book);
+    fill_events(run);
+    return ok;
+}

@@ -1,0 +1,243 @@
+/* run.c - composition root: parameters to fabric, job and net; then the run and its verdict. */
+#include "scenarios/run_priv.h"
+#include "scenarios/workload.h"
+#include "topologies/topology_params.h"
+
+#include <omp.h>
+#include <string.h>
+#include <time.h>
+
+/* RoCEv2's UDP destination port. */
+#define ROCE_PORT 4791
+/* A net with fewer nodes than this is done before a second thread has warmed up. */
+#define MIN_NODES_FOR_THREADS 48
+#define MAX_UNFINISHED_NOTES 20
+
+/* ---- routes ------------------------------------------------------------------ */
+static int static_route(struct run *run, const struct net_route_request *r, uint32_t *ports, int max, GError **err)
+{
+    const struct job_path *path = g_hash_table_lookup(run->path_of_flow, GUINT_TO_POINTER(r->flow_id + 1));
+    if (!path)
+        return 0;
+    const uint32_t *nodes = r->reverse ? path->ack_nodes : path->data_nodes;
+    uint32_t n = r->reverse ? path->n_ack : path->n_data;
+    return routes_from_nodes(run->fabric, nodes, n, ports, max, err);
+}
+
+static int route(void *user, const struct net_route_request *r, uint32_t *ports, int max, GError **err)
+{
+    struct run *run = user;
+    const struct routing_params *p = param_bag_get(run->scenario->bag, "routing");
+    if (p->mode == ROUTING_STATIC && r->flow_id != JOB_NONE) {
+        int n = static_route(run, r, ports, max, err);
+        if (n != 0)
+            return n;
+    }
+    struct route_key key = {.src = r->src_rank, .dst = r->dst_rank, .sport = r->sport, .dport = ROCE_PORT};
+    if (r->reverse) {
+        key.src = r->dst_rank;
+        key.dst = r->src_rank;
+    }
+    return routes_path(run->routes, &key, (uint64_t)p->ecmp_seed, p->ecmp_seed_per_switch, ports, max, err);
+}
+
+static void index_paths(struct run *run)
+{
+    run->path_of_flow = g_hash_table_new(NULL, NULL);
+    for (guint i = 0; i < run->job->paths->len; i++) {
+        struct job_path *path = &g_array_index(run->job->paths, struct job_path, i);
+        g_hash_table_insert(run->path_of_flow, GUINT_TO_POINTER(path->flow_id + 1), path);
+    }
+}
+
+/* ---- set-up -------------------------------------------------------------------- */
+/* A message that opens with "group.key:" gets the place where that key was set in front. */
+static void prefix_origin(const struct scenario *scenario, GError **err)
+{
+    if (!err || !*err)
+        return;
+    const char *text = (*err)->message, *colon = strchr(text, ':'), *dot = strchr(text, '.');
+    if (!colon || !dot || dot > colon || strcspn(text, " ") < (size_t)(colon - text))
+        return;
+    g_autofree char *group = g_strndup(text, (gsize)(dot - text));
+    g_autofree char *key = g_strndup(dot + 1, (gsize)(colon - dot - 1));
+    if (!param_bag_find(scenario->bag, group))
+        return;
+    const char *origin = param_bag_origin(scenario->bag, group, key);
+    bool is_default = !origin || strcmp(origin, "default") == 0;
+    g_prefix_error(err, "%s: ", is_default ? scenario->path : origin);
+}
+
+static bool build(struct run *run, GError **err)
+{
+    const struct param_bag *bag = run->scenario->bag;
+    run->fabric = fabric_build(param_bag_get(bag, "topology"), run->scenario->base_dir, err);
+    if (!run->fabric || !fabric_check(run->fabric, err)) {
+        if (err && *err && !strchr((*err)->message, ':'))
+            g_prefix_error(err, "%s: topology: ", run->scenario->path);
+        return false;
+    }
+    run->routes = routes_new(run->fabric);
+    run->job = workload_load(param_bag_get(bag, "workload"), param_bag_get(bag, "collective"),
+                             run->fabric->graph.n_endpoints, run->scenario->base_dir, run->warnings, err);
+    if (!run->job)
+        return false;
+    index_paths(run);
+    struct net_config config = {.link = param_bag_get(bag, "link"),
+                                .switching = param_bag_get(bag, "switch"),
+                                .buffer = param_bag_get(bag, "buffer"),
+                                .pfc = param_bag_get(bag, "pfc"),
+                                .ecn = param_bag_get(bag, "ecn"),
+                                .nic = param_bag_get(bag, "nic"),
+                                .dcqcn = param_bag_get(bag, "dcqcn"),
+                                .node = param_bag_get(bag, "node"),
+                                .node_names = (const char *const *)run->fabric->names,
+                                .seed = (uint64_t)run->params->seed,
+                                .data_class = (uint8_t)run->params->data_class,
+                                .record_pause_events = run->params->record_events,
+                                .route = route,
+                                .route_user = run};
+    run->net = net_new(&run->fabric->graph, run->job, &config, err);
+    if (!run->net)
+        prefix_origin(run->scenario, err);
+    return run->net != NULL;
+}
+
+static void run_clear(struct run *run)
+{
+    sampler_free(run->sampler);
+    net_free(run->net);
+    if (run->path_of_flow)
+        g_hash_table_unref(run->path_of_flow);
+    job_free(run->job);
+    routes_free(run->routes);
+    fabric_free(run->fabric);
+    g_ptr_array_unref(run->warnings);
+}
+
+static double wall_now_s(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* ---- verdict ----------------------------------------------------------------------- */
+static const char *op_kind_text(uint8_t kind)
+{
+    static const char *const names[] = {"join", "compute", "send", "receive"};
+    return names[kind];
+}
+
+static void note_unfinished(struct run *run)
+{
+    const struct job *job = run->job;
+    uint32_t listed = 0, left = 0, n_flows = job->flows->len, done = 0;
+    for (guint f = 0; f < n_flows; f++)
+        done += net_op_done_ps(run->net, g_array_index(job->flows, struct job_flow, f).recv_op) >= 0;
+    if (n_flows > 0)
+        g_ptr_array_add(run->notes, g_strdup_printf("flows %u/%u complete", done, n_flows));
+    for (uint32_t i = 0; i < job_n_ops(job); i++) {
+        const struct job_op *op = job_op_at(job, i);
+        if (net_op_done_ps(run->net, i) >= 0 || op->kind == JOB_NOP)
+            continue;
+        left++;
+        if (listed++ >= MAX_UNFINISHED_NOTES)
+            continue;
+        const char *state = net_op_start_ps(run->net, i) >= 0 ? "started" : "not started";
+        if (op->peer == JOB_NONE)
+            g_ptr_array_add(run->notes, g_strdup_printf("rank %u: %s, op %u: %s", op->rank, op_kind_text(op->kind), i, state));
+        else
+            g_ptr_array_add(run->notes,
+                            g_strdup_printf("rank %u: %s %" G_GINT64_FORMAT " B %s rank %u, tag %u, op %u: %s", op->rank,
+                                            op_kind_text(op->kind), op->amount, op->kind == JOB_SEND ? "to" : "from",
+                                            op->peer, op->tag, i, state));
+    }
+    if (left > MAX_UNFINISHED_NOTES)
+        g_ptr_array_add(run->notes, g_strdup_printf("... and %u more operations", left - MAX_UNFINISHED_NOTES));
+}
+
+static enum run_status judge(struct run *run, enum net_verdict verdict)
+{
+    switch (verdict) {
+    case NET_FINISHED:
+        return RUN_FINISHED;
+    case NET_UNFINISHED:
+        note_unfinished(run);
+        return RUN_UNFINISHED;
+    case NET_DEADLOCK: {
+        g_autofree char *text = net_deadlock_text(run->net);
+        struct net_totals totals;
+        net_totals(run->net, &totals);
+        g_autofree char *now = units_human_time(totals.now_ps);
+        g_auto(GStrv) lines = g_strsplit(g_strchomp(text), "\n", -1);
+        g_ptr_array_add(run->notes, g_strdup_printf("pause deadlock, seen at %s: %u paused links wait for each other in a ring:",
+                                                    now, g_strv_length(lines)));
+        for (char **l = lines; *l; l++)
+            g_ptr_array_add(run->notes, g_strdup_printf("  %s", *l));
+        return RUN_STUCK;
+    }
+    default:
+        g_ptr_array_add(run->notes, g_strdup("stuck: nothing more is going to happen, and work is left"));
+        note_unfinished(run);
+        return RUN_STUCK;
+    }
+}
+
+static struct run_result *finish(struct run *run, enum net_verdict verdict)
+{
+    struct run_result *result = g_new0(struct run_result, 1);
+    result->status = judge(run, verdict);
+    g_autoptr(GError) law = NULL;
+    bool kept = net_check_laws(run->net, &law);
+    if (!kept)
+        g_ptr_array_add(run->notes, g_strdup(law->message));
+    run->book = record_book_new();
+    if (!results_collect(run, verdict) || !kept) {
+        record_book_free(run->book);
+        run->book = NULL;
+        result->status = RUN_BROKEN;
+    }
+    result->book = run->book;
+    result->notes = g_ptr_array_ref(run->notes);
+    return result;
+}
+
+static int choose_threads(const struct run *run)
+{
+    int wanted = run->params->threads ? (int)run->params->threads : omp_get_num_procs();
+    return run->params->threads == 0 && run->fabric->graph.n_nodes < MIN_NODES_FOR_THREADS ? 1 : wanted;
+}
+
+struct run_result *run_scenario(const struct scenario *scenario, const struct run_options *options, GError **err)
+{
+    struct run run = {.scenario = scenario,
+                      .params = param_bag_get(scenario->bag, "run"),
+                      .options = options,
+                      .warnings = g_ptr_array_new_with_free_func(g_free),
+                      .notes = g_ptr_array_new_with_free_func(g_free)};
+    struct run_result *result = NULL;
+    if (build(&run, err)) {
+        run.sampler = sampler_new(&run);
+        run.n_threads = choose_threads(&run);
+        double start_s = wall_now_s();
+        sim_ps until_ps = run.params->until_ps ? run.params->until_ps : SIM_PS_MAX / 2;
+        enum net_verdict verdict =
+            net_run(run.net, until_ps, run.params->deadlock_after_ps, run.n_threads, sampler_hook, run.sampler);
+        run.wall_s = wall_now_s() - start_s;
+        sampler_end_progress(run.sampler);
+        result = finish(&run, verdict);
+    }
+    run_clear(&run);
+    g_ptr_array_unref(run.notes);
+    return result;
+}
+
+void run_result_free(struct run_result *result)
+{
+    if (!result)
+        return;
+    record_book_free(result->book);
+    g_ptr_array_unref(result->notes);
+    g_free(result);
+}
