@@ -54,6 +54,8 @@ static int check(const struct fabric *fabric)
         return fail(error);
     printf("ok: %u GPUs, %u nodes, %u links, connected\n", fabric->graph.n_endpoints, fabric->graph.n_nodes,
            fabric->n_links);
+    if (fabric->notes)
+        fputs(fabric->notes, stdout);
     return CLI_OK;
 }
 

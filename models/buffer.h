@@ -90,8 +90,16 @@ static inline bool buffer_admit_lossy(struct net_vertex *v, struct group *group,
 }
 
 /* Headroom of a lossless class behind a link of RATE and one-way CABLE_PS by the rule of PARAMS, before scaling.
- * physical = 2 x (cable + FEC) x rate + peer response x rate + a frame at each end + the pause frame. */
-int64_t buffer_headroom_bytes(const struct buffer_params *buffer, const struct pfc_params *pfc,
-                              const struct link_params *link, int64_t mtu_frame_bytes, int64_t rate_bps, sim_ps cable_ps);
+ * physical = (2 x (cable + FEC) + peer response + our pipeline) x rate + a frame at each end + the pause frame:
+ * what is in the pipeline when XOFF is decided has not been charged yet. */
+struct buffer_headroom_terms {
+    const struct buffer_params *buffer;
+    const struct pfc_params *pfc;
+    const struct link_params *link;
+    const struct switch_params *switching;
+    int64_t mtu_frame_bytes;
+    int n_lossless;
+};
+int64_t buffer_headroom_bytes(const struct buffer_headroom_terms *terms, int64_t rate_bps, sim_ps cable_ps);
 
 #endif

@@ -218,14 +218,16 @@ static bool build_buffer(struct net *net, uint32_t graph_node, GError **err)
     const struct net_node *node = &net->graph->nodes[graph_node];
     struct net_vertex *v = &net->vertex[net->vertex_of_graph[graph_node]];
     int n_lossless = __builtin_popcount(net->lossless_mask);
-    int64_t frame = c->nic->mtu_bytes + c->link->frame_overhead_bytes + c->link->reth_bytes;
+    const struct buffer_headroom_terms terms = {
+        c->buffer, c->pfc, c->link, c->switching,
+        c->nic->mtu_bytes + c->link->frame_overhead_bytes + c->link->reth_bytes, n_lossless};
     struct buffer_need need = {0};
     for (uint32_t k = 0; k < node->n_ports; k++) {
         const struct net_port *port = &net->graph->ports[node->first_port + k];
         if (port->peer == NET_NONE)
             continue;
-        double bytes = (double)buffer_headroom_bytes(c->buffer, c->pfc, c->link, frame, port->rate_bps, port->delay_ps) *
-                       c->buffer->headroom_scale;
+        double bytes =
+            (double)buffer_headroom_bytes(&terms, port->rate_bps, port->delay_ps) * c->buffer->headroom_scale;
         if (bytes > (double)UINT32_MAX)
             return fail(err, "buffer.headroom: %s: more than 4.29 GB of headroom for one class", node_name(net, graph_node));
         net->cold[net->port_of_graph[node->first_port + k]].headroom_bytes = n_lossless ? (uint32_t)bytes : 0;
@@ -248,6 +250,8 @@ static bool build_ports(struct net *net, GError **err)
     net->group = g_aligned_alloc0(MAX(net->n_ports, 1), sizeof *net->group, 64);
     net->cold = g_new0(struct port_cold, MAX(net->n_ports, 1));
     net->ring = g_new0(struct ready_ring, MAX(net->n_ports, 1));
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        net->ring[p].held = NET_NONE;
     for (uint32_t p = 0; p < g->n_ports; p++)
         if (!build_port(net, p, err))
             return false;

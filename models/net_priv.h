@@ -135,7 +135,9 @@ struct op_run {
     uint8_t started, arrived;
 };
 
-struct ready_ring { uint32_t head[NET_CLASSES], tail[NET_CLASSES]; uint16_t ready, last_class; };
+/* Queue pairs of a NIC port that may send, by class; HELD sent last and joins the end when its packet has left:
+ * those that became ready meanwhile go before it (round robin). */
+struct ready_ring { uint32_t head[NET_CLASSES], tail[NET_CLASSES], held; uint16_t ready, last_class; };
 
 struct net {
     struct sim_core *core;

@@ -51,7 +51,7 @@ static inline uint32_t control_ready(const struct net *net, const struct port_ho
 static inline bool anything_ready(const struct net *net, uint32_t p)
 {
     const struct port_hot *port = &net->port[p];
-    return control_ready(net, port) | (net->ring[p].ready & (uint32_t)~port->paused);
+    return control_ready(net, port) | (net->ring[p].ready & (uint32_t)~port->paused) || net->ring[p].held != NET_NONE;
 }
 
 static inline void arm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t p, sim_ps now_ps)
@@ -122,7 +122,8 @@ static inline void after_send(struct net *net, struct sim_core *core, struct sim
     } else if (t->next_psn - t->una_psn >= net->window_pkts) {
         t->state = QP_BLOCKED;
     } else if (t->next_ps <= busy_until_ps) {
-        ring_push(net, qp);
+        t->state = QP_READY;
+        net->ring[t->port].held = qp;
     } else {
         t->state = QP_WAITING;
         sim_timer_add(core, node, t->next_ps, NET_TIMER(TIMER_QP, qp));
@@ -168,6 +169,11 @@ static inline void send_next(struct net *net, struct sim_core *core, struct sim_
                              uint32_t p, sim_ps now_ps)
 {
     struct port_hot *port = &net->port[p];
+    uint32_t held = net->ring[p].held;
+    if (held != NET_NONE) {
+        net->ring[p].held = NET_NONE;
+        ring_push(net, held);
+    }
     uint32_t control = control_ready(net, port);
     uint32_t data = net->ring[p].ready & (uint32_t)~port->paused;
     if (control)

@@ -8,7 +8,7 @@ static const char *const keys[N_FIELDS] = {"src", "dst", "pg", "dport", "bytes",
 static char **split_words(const char *line)
 {
     GPtrArray *words = g_ptr_array_new();
-    g_auto(GStrv) parts = g_strsplit_set(line, " \t\r\v\f", -1);
+    g_auto(GStrv) parts = g_strsplit_set(line, " \t\r\f", -1);
     for (char **p = parts; *p; p++)
         if ((*p)[0] != '\0')
             g_ptr_array_add(words, g_strdup(*p));

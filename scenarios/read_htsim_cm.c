@@ -382,7 +382,7 @@ static bool check_declared(const struct cm_reader *r, const struct declared *d, 
 
 static bool read_one_line(struct cm_reader *r, const char *line, GError **err)
 {
-    g_auto(GStrv) parts = g_strsplit_set(line, " \t\r\v\f", -1);
+    g_auto(GStrv) parts = g_strsplit_set(line, " \t\r\f", -1);
     g_autofree char **list = g_new(char *, g_strv_length(parts) + 1);
     struct words w = {.at = r->lines.at, .list = list, .next = 1};
     for (char **p = parts; *p; p++)

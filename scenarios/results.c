@@ -459,10 +459,10 @@ bool results_collect(struct run *run, enum net_verdict verdict)
     fill_meta(run, verdict, &totals);
     fill_params(run);
     fill_ranks(run);
-    bool ok = fill_flows(run) & fill_collectives(run) & fill_ports(run);
+    bool flows_ok = fill_flows(run), collectives_ok = fill_collectives(run), ports_ok = fill_ports(run);
     fill_totals(run, &totals);
     fill_ledger(run);
     sampler_tables(run->sampler, run->book);
     fill_events(run);
-    return ok;
+    return flows_ok && collectives_ok && ports_ok;
 }

@@ -77,9 +77,13 @@ static bool build(struct run *run, GError **err)
             g_prefix_error(err, "%s: topology: ", run->scenario->path);
         return false;
     }
+    g_auto(GStrv) notes = g_strsplit(run->fabric->notes ? run->fabric->notes : "", "\n", -1);
+    for (char **note = notes; *note; note++)
+        if (**note)
+            g_ptr_array_add(run->warnings, g_strdup(*note));
     run->routes = routes_new(run->fabric);
-    run->job = workload_load(param_bag_get(bag, "workload"), param_bag_get(bag, "collective"),
-                             run->fabric->graph.n_endpoints, run->scenario->base_dir, run->warnings, err);
+    run->job = workload_load(param_bag_get(bag, "workload"), param_bag_get(bag, "collective"), run->fabric,
+                             run->scenario->base_dir, run->warnings, err);
     if (!run->job)
         return false;
     index_paths(run);

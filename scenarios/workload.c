@@ -130,14 +130,41 @@ static struct job *load_chakra(const struct workload_params *p, const struct col
 
 /* ---- all -------------------------------------------------------------------------- */
 
-static struct job *load_kind(const struct workload_params *p, const struct collective_params *collective, uint32_t n_ranks,
-                             const char *path, GPtrArray *warnings, GError **err)
+/* HPCC flow files speak of node ids, and switches may come first: makes them ranks. */
+static bool nodes_to_ranks(const struct fabric *fabric, const char *path, struct job *job, GError **err)
 {
+    job->n_ranks = fabric->graph.n_endpoints;
+    for (uint32_t i = 0; i < job_n_ops(job); i++) {
+        struct job_op *op = job_op_at(job, i);
+        uint32_t rank = fabric_rank_of_node(fabric, op->rank), peer = fabric_rank_of_node(fabric, op->peer);
+        if (rank == NET_NONE || peer == NET_NONE) {
+            g_set_error(err, WORKLOAD_ERROR, WORKLOAD_ERROR_INPUT, "%s: flow %u: node %u is a switch; allowed: hosts", path,
+                        op->origin, rank == NET_NONE ? op->rank : op->peer);
+            return false;
+        }
+        op->rank = rank;
+        op->peer = peer;
+    }
+    return true;
+}
+
+static struct job *load_hpcc(const struct fabric *fabric, const char *path, GPtrArray *warnings, GError **err)
+{
+    struct job *job = load_text(read_hpcc_flows_from_bytes, path, fabric->graph.n_nodes, warnings, err);
+    if (job && !nodes_to_ranks(fabric, path, job, err))
+        g_clear_pointer(&job, job_free);
+    return job;
+}
+
+static struct job *load_kind(const struct workload_params *p, const struct collective_params *collective,
+                             const struct fabric *fabric, const char *path, GPtrArray *warnings, GError **err)
+{
+    uint32_t n_ranks = p->ranks > 0 ? (uint32_t)p->ranks : fabric->graph.n_endpoints;
     switch ((enum workload_kind)p->kind) {
     case WORKLOAD_FLOWS:
         return load_text(read_flows_from_bytes, path, n_ranks, warnings, err);
     case WORKLOAD_HPCC:
-        return load_text(read_hpcc_flows_from_bytes, path, n_ranks, warnings, err);
+        return load_hpcc(fabric, path, warnings, err);
     case WORKLOAD_HTSIM:
         return load_text(read_htsim_cm_from_bytes, path, n_ranks, warnings, err);
     case WORKLOAD_CHAKRA:
@@ -179,8 +206,9 @@ static bool finish(const struct workload_params *p, const char *path, const char
 }
 
 struct job *workload_load(const struct workload_params *workload, const struct collective_params *collective,
-                          uint32_t n_endpoints, const char *base_dir, GPtrArray *warnings, GError **err)
+                          const struct fabric *fabric, const char *base_dir, GPtrArray *warnings, GError **err)
 {
+    uint32_t n_endpoints = fabric->graph.n_endpoints;
     g_autofree char *path = resolve(workload->file, base_dir);
     if (workload->ranks > n_endpoints) {
         g_autofree char *text = g_strdup_printf("the workload has %u ranks, but the fabric has %u endpoints",
@@ -188,8 +216,7 @@ struct job *workload_load(const struct workload_params *workload, const struct c
         fail(err, "workload.ranks", text);
         return NULL;
     }
-    uint32_t n_ranks = workload->ranks > 0 ? (uint32_t)workload->ranks : n_endpoints;
-    struct job *job = load_kind(workload, collective, n_ranks, path, warnings, err);
+    struct job *job = load_kind(workload, collective, fabric, path, warnings, err);
     if (job && !finish(workload, path, base_dir, n_endpoints, job, warnings, err))
         g_clear_pointer(&job, job_free);
     return job;

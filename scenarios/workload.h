@@ -4,6 +4,7 @@
 
 #include "models/job.h"
 #include "scenarios/workload_params.h"
+#include "topologies/fabric.h"
 #include <glib.h>
 
 #define WORKLOAD_ERROR (workload_error_quark())
@@ -13,12 +14,12 @@ typedef enum {
 } workload_error;
 GQuark workload_error_quark(void);
 
-/* Builds and seals the job of WORKLOAD (kind other than none) for a fabric with N_ENDPOINTS.
- * Rank r runs on endpoint r; job->n_ranks <= N_ENDPOINTS. BASE_DIR resolves relative file names.
+/* Builds and seals the job of WORKLOAD (kind other than none) for FABRIC.
+ * Rank r runs on endpoint r; job->n_ranks <= its endpoints. BASE_DIR resolves relative file names.
  * Things that the user should know but that do not stop a run are appended to WARNINGS (char *,
  * owned by it; NULL: not wanted). Returns (transfer full) a sealed job; NULL with ERR set:
  * WORKLOAD_ERROR, or JOB_ERROR of sealing with its code kept (JOB_ERROR_UNMATCHED: exit 4). */
 struct job *workload_load(const struct workload_params *workload, const struct collective_params *collective,
-                          uint32_t n_endpoints, const char *base_dir, GPtrArray *warnings, GError **err);
+                          const struct fabric *fabric, const char *base_dir, GPtrArray *warnings, GError **err);
 
 #endif

@@ -144,6 +144,8 @@ GArray *workload_parse_ranks(const char *text, GError **err)
 bool read_lines_begin(struct read_lines *lines, const char *name, const uint8_t *data, size_t n_bytes, GError **err)
 {
     static const uint8_t byte_order_mark[3] = {0xef, 0xbb, 0xbf};
+    if (n_bytes == 0)
+        data = byte_order_mark; /* any place will do; NULL would not */
     *lines = (struct read_lines){.at = {name, 0, NULL}, .next = data, .end = data + n_bytes};
     const uint8_t *zero = n_bytes > 0 ? memchr(data, 0, n_bytes) : NULL;
     if (zero) {

@@ -271,7 +271,7 @@ void sim_core_run(struct sim_core *core, sim_ps until_ps, int n_threads)
 {
     if (n_threads != core->n_threads) {
         scratch_free(core);
-        core->scratch = g_new0(struct sim_scratch, n_threads);
+        core->scratch = g_new0(struct sim_scratch, (gsize)n_threads);
         core->n_threads = n_threads;
     }
     for (uint32_t i = 0; i < core->n_nodes; i++)

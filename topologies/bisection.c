@@ -1,8 +1,8 @@
 /* bisection.c - bandwidth between the two halves of a fabric, as a maximum flow (Dinic's algorithm).
  *
- * The first half of the hosts, by id, is the source, the rest the sink. Hosts never relay, so the flow network has
- * the switches as its nodes, parallel links merged; a cable between two hosts counts as it is. True of any graph,
- * where a formula over tiers holds for Clos networks alone.
+ * The first half of the hosts, by id, is the source, the rest the sink. Hosts never relay, so the flow
+ * network has the switches as its nodes, parallel links merged; a cable between two hosts counts as it is.
+ * True of any graph, where a formula over tiers holds for Clos networks alone.
  */
 #include "topologies/fabric_priv.h"
 #include <string.h>
@@ -22,7 +22,8 @@ struct arc {
     int64_t forth_bps, back_bps;
 };
 
-static void add_arc(GHashTable *index, GArray *arcs, uint32_t from, uint32_t to, int64_t forth_bps, int64_t back_bps)
+static void add_arc(GHashTable *index, GArray *arcs, uint32_t from, uint32_t to, int64_t forth_bps,
+                    int64_t back_bps)
 {
     if (from > to) {
         add_arc(index, arcs, to, from, back_bps, forth_bps);
@@ -55,7 +56,8 @@ static void collect_arcs(const struct net_graph *graph, const uint8_t *half, GAr
         const struct net_port *port = &graph->ports[p];
         if (port->peer == NET_NONE || port->peer < p)
             continue;
-        uint32_t a = flow_node(graph, port->node, half), b = flow_node(graph, graph->ports[port->peer].node, half);
+        uint32_t a = flow_node(graph, port->node, half),
+                 b = flow_node(graph, graph->ports[port->peer].node, half);
         if (a == b)
             continue;
         /* Nothing flows into the source or out of the sink. */

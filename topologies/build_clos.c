@@ -74,7 +74,8 @@ static void link_hosts(struct clos *c)
     for (uint32_t node = 0; node < plan->nodes; node++)
         for (uint32_t nic = 0; nic < plan->nics_per_node; nic++)
             for (uint32_t plane = 0; plane < plan->planes; plane++)
-                fabric_add_link(c->builder, node, leaf_id(c, plane, nic % plan->rails, node / plan->nodes_per_leaf),
+                fabric_add_link(c->builder, node,
+                                leaf_id(c, plane, nic % plan->rails, node / plan->nodes_per_leaf),
                                 c->links.host_rate_bps, c->links.host_delay_ps);
 }
 
@@ -92,8 +93,8 @@ static void link_spine(struct clos *c, uint32_t plane, uint32_t pod, uint32_t sp
     uint32_t column0 = c->core0 + plane * c->plan->cores + spine * c->plan->core_column;
     for (uint32_t core = 0; core < c->plan->core_column; core++)
         for (uint32_t i = 0; i < c->plan->core_parallel; i++)
-            fabric_add_link(c->builder, spine_id(c, plane, pod, spine), column0 + core, c->links.spine_rate_bps,
-                            c->links.spine_delay_ps);
+            fabric_add_link(c->builder, spine_id(c, plane, pod, spine), column0 + core,
+                            c->links.spine_rate_bps, c->links.spine_delay_ps);
 }
 
 static void link_plane(struct clos *c, uint32_t plane)

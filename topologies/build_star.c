@@ -5,8 +5,8 @@
 struct fabric *fabric_build_star(const struct topology_params *params, GError **err)
 {
     if (params->hosts > FABRIC_MAX_PORTS_PER_NODE) {
-        fabric_fail(err, "topology.hosts: %" PRId64 " hosts on one switch; a switch has at most %d ports", params->hosts,
-                    FABRIC_MAX_PORTS_PER_NODE);
+        fabric_fail(err, "topology.hosts: %" PRId64 " hosts on one switch; a switch has at most %d ports",
+                    params->hosts, FABRIC_MAX_PORTS_PER_NODE);
         return NULL;
     }
     uint32_t hosts = (uint32_t)params->hosts;

@@ -6,11 +6,11 @@
 
 /* One tier's way up: which parameters rule it, and what it has to carry. */
 struct uplink_rule {
-    const char *what;          /* "leaf", "spine" */
+    const char *what; /* "leaf", "spine" */
     const char *oversub_key, *count_key, *parallel_key, *upper_radix_key;
-    const char *hint;          /* what else helps when the upper switches are too small */
+    const char *hint;                           /* what else helps when the upper switches are too small */
     double down_rate_bps, up_rate_bps, oversub; /* oversub 0: not given */
-    int64_t count, parallel;   /* upper switches and links to each; 0: derived */
+    int64_t count, parallel;                    /* upper switches and links to each; 0: derived */
     int64_t upper_radix;
 };
 
@@ -26,11 +26,11 @@ static double uplinks_wanted(const struct uplink_rule *rule, int64_t down)
     if (fixed)
         return (double)rule->count * (double)(rule->parallel ? rule->parallel : 1);
     double ratio = rule->oversub > 0 ? rule->oversub : 1.0;
-    return ceil((double)down * rule->down_rate_bps / (ratio * rule->up_rate_bps) - 1e-9);
+    return fmax(1.0, ceil((double)down * rule->down_rate_bps / (ratio * rule->up_rate_bps) - 1e-9));
 }
 
 /* Most multiples of UNIT lower ports that fit RADIX together with their uplinks; 0 if not even one does. */
-static int64_t most_units(const struct uplink_rule *rule, int64_t unit, int64_t radix)
+static int64_t most_that_fit(const struct uplink_rule *rule, int64_t unit, int64_t radix)
 {
     int64_t low = 0, high = radix / unit;
     while (low < high) {
@@ -41,6 +41,27 @@ static int64_t most_units(const struct uplink_rule *rule, int64_t unit, int64_t 
             high = middle - 1;
     }
     return low;
+}
+
+static bool is_exact(const struct uplink_rule *rule, int64_t down)
+{
+    double ratio = rule->oversub > 0 ? rule->oversub : 1.0;
+    double up = uplinks_wanted(rule, down) * ratio * rule->up_rate_bps;
+    return fabs((double)down * rule->down_rate_bps / up - 1.0) <= 1e-9;
+}
+
+/* How many of TOTAL units share a switch: the most that fit, or a little fewer if that takes no more switches
+ * and makes the ratio exact (2:1 with 128 ports: 84 and 42 rather than 85 and 43). */
+static int64_t most_units(const struct uplink_rule *rule, int64_t unit, int64_t radix, int64_t total)
+{
+    int64_t most = most_that_fit(rule, unit, radix);
+    if (most == 0 || most >= total)
+        return most;
+    int64_t switches = (total + most - 1) / most;
+    for (int64_t n = most; n > 0 && (total + n - 1) / n == switches; n--)
+        if (is_exact(rule, n * unit))
+            return n;
+    return most;
 }
 
 static int64_t smallest_count(int64_t up, int64_t lower, int64_t upper_radix)
@@ -85,40 +106,54 @@ static bool solve_uplinks(const struct uplink_rule *rule, int64_t down, int64_t 
 {
     double wanted = uplinks_wanted(rule, down);
     if ((double)down + wanted > (double)radix)
-        return fabric_fail(err, "topology.%s: a %s needs %" PRId64 " links down and %.0f up, but has %" PRId64 " ports",
-                           radix_key, rule->what, down, wanted, radix);
+        return fabric_fail(
+            err, "topology.%s: a %s needs %" PRId64 " links down and %.0f up, but has %" PRId64 " ports",
+            radix_key, rule->what, down, wanted, radix);
     out->up = (int64_t)wanted;
     if (!divide(rule, lower, out, err) || !ratio_holds(rule, down, out->up, err))
         return false;
     if (lower * out->parallel > rule->upper_radix)
         return fabric_fail(err,
-                           "topology.%s: %" PRId64 " switches with %" PRId64
-                           " links each need %" PRId64 " ports, but there are %" PRId64
-                           "; raise the radix%s",
-                           rule->upper_radix_key, lower, out->parallel, lower * out->parallel, rule->upper_radix,
-                           rule->hint);
+                           "topology.%s: %" PRId64 " switches with %" PRId64 " links each need %" PRId64
+                           " ports, but there are %" PRId64 "; raise the radix%s",
+                           rule->upper_radix_key, lower, out->parallel, lower * out->parallel,
+                           rule->upper_radix, rule->hint);
     return true;
 }
 
 static struct uplink_rule leaf_rule(const struct topology_params *p, const struct tier_links *links)
 {
     return (struct uplink_rule){
-        .what = "leaf", .oversub_key = "leaf_oversubscription", .count_key = "spines",
-        .parallel_key = "parallel_links", .upper_radix_key = "spine_radix",
-        .down_rate_bps = (double)links->host_rate_bps, .up_rate_bps = (double)links->leaf_rate_bps,
-        .oversub = p->leaf_oversubscription, .count = p->spines, .parallel = p->parallel_links,
+        .what = "leaf",
+        .oversub_key = "leaf_oversubscription",
+        .count_key = "spines",
+        .parallel_key = "parallel_links",
+        .upper_radix_key = "spine_radix",
+        .down_rate_bps = (double)links->host_rate_bps,
+        .up_rate_bps = (double)links->leaf_rate_bps,
+        .oversub = p->leaf_oversubscription,
+        .count = p->spines,
+        .parallel = p->parallel_links,
         .upper_radix = p->spine_radix,
         .hint = p->kind == TOPOLOGY_RAIL_CLOS && p->tiers == 2 ? " or set tiers = 3" : "",
     };
 }
 
-static struct uplink_rule spine_rule(const struct topology_params *p, const struct tier_links *links, int64_t column)
+static struct uplink_rule spine_rule(const struct topology_params *p, const struct tier_links *links,
+                                     int64_t column)
 {
     return (struct uplink_rule){
-        .what = "spine", .oversub_key = "spine_oversubscription", .count_key = "cores",
-        .parallel_key = "parallel_links", .upper_radix_key = "core_radix",
-        .down_rate_bps = (double)links->leaf_rate_bps, .up_rate_bps = (double)links->spine_rate_bps,
-        .oversub = p->spine_oversubscription, .count = column, .upper_radix = p->core_radix, .hint = "",
+        .what = "spine",
+        .oversub_key = "spine_oversubscription",
+        .count_key = "cores",
+        .parallel_key = "parallel_links",
+        .upper_radix_key = "core_radix",
+        .down_rate_bps = (double)links->leaf_rate_bps,
+        .up_rate_bps = (double)links->spine_rate_bps,
+        .oversub = p->spine_oversubscription,
+        .count = column,
+        .upper_radix = p->core_radix,
+        .hint = "",
     };
 }
 
@@ -131,21 +166,24 @@ static void set_servers(const struct topology_params *p, struct clos_plan *plan)
         .nodes = (uint32_t)(single ? p->hosts : p->nodes),
         .gpus_per_node = (uint32_t)gpus,
         .nics_per_node = (uint32_t)nics,
-        .rails = (uint32_t)(single ? 1 : p->rails ? p->rails : nics),
+        .rails = (uint32_t)(single     ? 1
+                            : p->rails ? p->rails
+                                       : nics),
         .planes = (uint32_t)(single ? 1 : p->planes),
         .pods = 1,
     };
     plan->nic_ports = plan->nics_per_node / plan->rails;
 }
 
-static bool nodes_per_leaf(const struct topology_params *p, const struct uplink_rule *rule, struct clos_plan *plan,
-                           GError **err)
+static bool nodes_per_leaf(const struct topology_params *p, const struct uplink_rule *rule,
+                           struct clos_plan *plan, GError **err)
 {
     int64_t nodes = plan->nodes, unit = plan->nic_ports;
     /* Without a second leaf anywhere there is nothing to go up to. */
     bool one_leaf = plan->rails == 1 && p->leaves <= 1 && !p->spines && nodes * unit <= p->leaf_radix;
-    int64_t per_leaf = p->leaves ? (nodes + p->leaves - 1) / p->leaves
-                       : one_leaf ? nodes : MIN(nodes, most_units(rule, unit, p->leaf_radix));
+    int64_t per_leaf = p->leaves  ? (nodes + p->leaves - 1) / p->leaves
+                       : one_leaf ? nodes
+                                  : MIN(nodes, most_units(rule, unit, p->leaf_radix, nodes));
     if (per_leaf == 0)
         return fabric_fail(err,
                            "topology.leaf_radix: %" PRId64 " ports can't take the %" PRId64
@@ -163,15 +201,16 @@ static bool nodes_per_leaf(const struct topology_params *p, const struct uplink_
 }
 
 /* tiers = 3: how many leaf groups share a pod. RULE gets the links per leaf-spine pair that this fixes. */
-static bool set_pods(const struct topology_params *p, const struct tier_links *links, struct uplink_rule *rule,
-                     struct clos_plan *plan, GError **err)
+static bool set_pods(const struct topology_params *p, const struct tier_links *links,
+                     struct uplink_rule *rule, struct clos_plan *plan, GError **err)
 {
     int64_t parallel = p->parallel_links ? p->parallel_links : 1;
     if (p->spines && !p->parallel_links && p->leaf_oversubscription > 0)
-        parallel = MAX(1, (int64_t)uplinks_wanted(rule, (int64_t)plan->nodes_per_leaf * plan->nic_ports) / p->spines);
+        parallel = MAX(1, (int64_t)uplinks_wanted(rule, (int64_t)plan->nodes_per_leaf * plan->nic_ports) /
+                              p->spines);
     int64_t unit = plan->rails * parallel;
     struct uplink_rule up = spine_rule(p, links, p->spines ? p->cores / p->spines : 0);
-    int64_t groups = most_units(&up, unit, p->spine_radix);
+    int64_t groups = most_units(&up, unit, p->spine_radix, plan->groups);
     if (groups == 0)
         return fabric_fail(err,
                            "topology.spine_radix: %" PRId64 " ports can't take %" PRId64
@@ -186,15 +225,16 @@ static bool set_pods(const struct topology_params *p, const struct tier_links *l
     return true;
 }
 
-static bool set_spines(const struct topology_params *p, const struct uplink_rule *rule, struct clos_plan *plan,
-                       GError **err)
+static bool set_spines(const struct topology_params *p, const struct uplink_rule *rule,
+                       struct clos_plan *plan, GError **err)
 {
     int64_t leaves = (int64_t)plan->groups_per_pod * plan->rails;
     int64_t down = (int64_t)plan->nodes_per_leaf * plan->nic_ports;
     struct uplinks up = {0};
     if (plan->groups * plan->rails == 1 && !p->spines) {
         if (down > p->leaf_radix)
-            return fabric_fail(err, "topology.leaf_radix: %" PRId64 " host links at one leaf of %" PRId64 " ports",
+            return fabric_fail(err,
+                               "topology.leaf_radix: %" PRId64 " host links at one leaf of %" PRId64 " ports",
                                down, p->leaf_radix);
         return true;
     }
@@ -210,8 +250,8 @@ static bool set_cores(const struct topology_params *p, const struct tier_links *
                       GError **err)
 {
     if (p->cores % plan->spines != 0)
-        return fabric_fail(err, "topology.cores: %" PRId64 " is not a multiple of the %u spines of a pod", p->cores,
-                           plan->spines);
+        return fabric_fail(err, "topology.cores: %" PRId64 " is not a multiple of the %u spines of a pod",
+                           p->cores, plan->spines);
     struct uplink_rule rule = spine_rule(p, links, p->cores / plan->spines);
     int64_t down = (int64_t)plan->groups_per_pod * plan->rails * plan->parallel;
     struct uplinks up = {0};
@@ -229,10 +269,12 @@ static bool plan_size_ok(const struct clos_plan *plan, GError **err)
     int64_t leaves = (int64_t)plan->groups * plan->rails;
     int64_t spines = (int64_t)plan->spines * plan->pods;
     int64_t switches = leaves + spines + plan->cores;
-    int64_t links = (int64_t)plan->nodes * plan->nics_per_node + leaves * plan->leaf_uplinks + spines * plan->spine_uplinks;
+    int64_t links = (int64_t)plan->nodes * plan->nics_per_node + leaves * plan->leaf_uplinks +
+                    spines * plan->spine_uplinks;
     int64_t ports = (int64_t)plan->nics_per_node * plan->planes;
     if (ports > FABRIC_MAX_PORTS_PER_NODE)
-        return fabric_fail(err, "topology.planes: %u NICs in %u planes need %" PRId64 " ports a node; at most %d",
+        return fabric_fail(err,
+                           "topology.planes: %u NICs in %u planes need %" PRId64 " ports a node; at most %d",
                            plan->nics_per_node, plan->planes, ports, FABRIC_MAX_PORTS_PER_NODE);
     return fabric_size_ok(plan->nodes + plan->planes * switches, (int64_t)plan->nodes * plan->gpus_per_node,
                           plan->planes * links, err);
@@ -245,7 +287,8 @@ bool clos_plan_make(const struct topology_params *params, struct clos_plan *plan
     set_servers(params, plan);
     if (!nodes_per_leaf(params, &rule, plan, err))
         return false;
-    if (params->kind == TOPOLOGY_RAIL_CLOS && params->tiers == 3 && !set_pods(params, &links, &rule, plan, err))
+    if (params->kind == TOPOLOGY_RAIL_CLOS && params->tiers == 3 &&
+        !set_pods(params, &links, &rule, plan, err))
         return false;
     if (!set_spines(params, &rule, plan, err))
         return false;

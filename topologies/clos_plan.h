@@ -6,14 +6,16 @@
  * Leaf. A node takes nic_ports = nics_per_node / rails ports of a leaf of each rail. With oversubscription o,
  *     uplinks(down) = ceil(down * host_rate / (o * leaf_rate)),
  * and a leaf serves the most nodes for which down + uplinks(down) <= leaf_radix (or ceil(nodes / leaves) when
- * leaves is given). Consecutive nodes share a leaf; the last leaf may serve fewer. Uplinks are counted from the
+ * leaves is given); a little fewer where that needs no more leaves and makes the ratio exact, e.g. 84 and 42 rather
+ * than 85 and 43 of 128 ports for 2:1. Consecutive nodes share a leaf; the last leaf may serve fewer. Uplinks are counted from the
  * nodes that the fullest leaf really serves. One leaf in all has no uplinks.
  *
  * Spine, tiers = 2. Each leaf has `parallel` links to each of the spines, uplinks = spines * parallel.
  * Nothing given: the smallest divisor of uplinks for which leaves * parallel <= spine_radix.
  *
  * Pod, tiers = 3. A leaf group is the `rails` leaves of the same nodes. A pod holds the most leaf groups for which
- * down + uplinks(down) <= spine_radix, down = groups * rails * parallel (parallel = 1 unless given). One pod in
+ * down + uplinks(down) <= spine_radix, down = groups * rails * parallel (parallel = 1 unless given), or a little
+ * fewer by the same rule. One pod in
  * all has no cores and follows the rule for two tiers.
  *
  * Core. Spine s of every pod has core_parallel links to each of the cores of column s, uplinks = core_column *

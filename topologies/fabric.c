@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-G_DEFINE_QUARK(fabric-error-quark, fabric_error)
+G_DEFINE_QUARK(fabric - error - quark, fabric_error)
 
 struct build_link {
     uint32_t a, b;
@@ -32,8 +32,8 @@ bool fabric_size_ok(int64_t n_nodes, int64_t n_endpoints, int64_t n_links, GErro
     if (n_nodes <= FABRIC_MAX_NODES && n_endpoints <= FABRIC_MAX_NODES && n_links <= FABRIC_MAX_LINKS)
         return true;
     return fabric_fail(err,
-                       "topology: %" PRId64 " nodes, %" PRId64 " GPUs and %" PRId64 " links are too many; at most %" PRId64
-                       " nodes, as many GPUs and %" PRId64 " links",
+                       "topology: %" PRId64 " nodes, %" PRId64 " GPUs and %" PRId64
+                       " links are too many; at most %" PRId64 " nodes, as many GPUs and %" PRId64 " links",
                        n_nodes, n_endpoints, n_links, FABRIC_MAX_NODES, FABRIC_MAX_LINKS);
 }
 
@@ -61,7 +61,8 @@ void fabric_builder_free(struct fabric_builder *builder)
     g_free(builder);
 }
 
-uint32_t fabric_add_node(struct fabric_builder *builder, enum net_node_kind kind, int tier, const char *format, ...)
+uint32_t fabric_add_node(struct fabric_builder *builder, enum net_node_kind kind, int tier,
+                         const char *format, ...)
 {
     struct net_node node = {.kind = (uint8_t)kind, .tier = (uint8_t)tier};
     va_list args;
@@ -72,7 +73,8 @@ uint32_t fabric_add_node(struct fabric_builder *builder, enum net_node_kind kind
     return builder->nodes->len - 1;
 }
 
-void fabric_add_link(struct fabric_builder *builder, uint32_t a, uint32_t b, int64_t rate_bps, int64_t delay_ps)
+void fabric_add_link(struct fabric_builder *builder, uint32_t a, uint32_t b, int64_t rate_bps,
+                     int64_t delay_ps)
 {
     struct build_link link = {.a = a, .b = b, .rate_bps = rate_bps, .delay_ps = delay_ps};
     g_assert(a < builder->nodes->len && b < builder->nodes->len && a != b);
@@ -100,7 +102,8 @@ static bool set_node_ports(struct fabric_builder *builder, const uint32_t *first
         uint32_t n = first[i + 1] - first[i];
         if (n > FABRIC_MAX_PORTS_PER_NODE)
             return fabric_fail(err, "topology: node %u (%s) has %u links; at most %d", i,
-                               (const char *)g_ptr_array_index(builder->names, i), n, FABRIC_MAX_PORTS_PER_NODE);
+                               (const char *)g_ptr_array_index(builder->names, i), n,
+                               FABRIC_MAX_PORTS_PER_NODE);
         node->first_port = first[i];
         node->n_ports = (uint16_t)n;
     }
@@ -142,8 +145,8 @@ static void set_endpoints(struct net_graph *graph, uint32_t gpus, uint32_t ports
             add_endpoints_of(graph, i, gpus, ports_per_nic);
 }
 
-struct fabric *fabric_builder_finish(struct fabric_builder *builder, uint32_t gpus_per_node, uint32_t ports_per_nic,
-                                     GError **err)
+struct fabric *fabric_builder_finish(struct fabric_builder *builder, uint32_t gpus_per_node,
+                                     uint32_t ports_per_nic, GError **err)
 {
     g_autofree uint32_t *first = first_ports(builder);
     if (!set_node_ports(builder, first, err)) {
@@ -244,9 +247,12 @@ static struct fabric *import(const struct topology_params *params, const char *b
                                 ? g_strdup(params->file)
                                 : g_build_filename(base_dir, params->file, NULL);
     switch (params->kind) {
-    case TOPOLOGY_HPCC: return fabric_import_hpcc(path, err);
-    case TOPOLOGY_HTSIM: return fabric_import_htsim(path, err);
-    default: return fabric_import_edges(path, err);
+    case TOPOLOGY_HPCC:
+        return fabric_import_hpcc(path, err);
+    case TOPOLOGY_HTSIM:
+        return fabric_import_htsim(path, err);
+    default:
+        return fabric_import_edges(path, err);
     }
 }
 
@@ -258,10 +264,14 @@ struct fabric *fabric_build(const struct topology_params *params, const char *ba
         return NULL;
     }
     switch (params->kind) {
-    case TOPOLOGY_STAR: return fabric_build_star(params, err);
+    case TOPOLOGY_STAR:
+        return fabric_build_star(params, err);
     case TOPOLOGY_LEAF_SPINE:
-    case TOPOLOGY_RAIL_CLOS: return fabric_build_clos(params, err);
-    case TOPOLOGY_FAT_TREE: return fabric_build_fat_tree(params, err);
-    default: return import(params, base_dir, err);
+    case TOPOLOGY_RAIL_CLOS:
+        return fabric_build_clos(params, err);
+    case TOPOLOGY_FAT_TREE:
+        return fabric_build_fat_tree(params, err);
+    default:
+        return import(params, base_dir, err);
     }
 }

@@ -1,16 +1,16 @@
 /* fabric_check.c - is a fabric whole: ports, names, and who can reach whom.
  *
- * Hosts never relay, so being connected is not enough: in a ring of directly cabled servers, or where each NIC has
- * a network of its own, some pairs of GPUs have no path. Those are listed.
+ * Hosts never relay, so being connected is not enough: in a ring of directly cabled servers, or where each
+ * NIC has a network of its own, some pairs of GPUs have no path. Those are listed.
  */
 #include "topologies/fabric_priv.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_RANGES 32
+#define MAX_RANGES     32
 #define MAX_COMPONENTS 16
-#define MAX_PAIRS 32
+#define MAX_PAIRS      32
 
 /* ---- disjoint sets --------------------------------------------------------- */
 
@@ -81,7 +81,8 @@ static bool check_ports(const struct fabric *fabric, GError **err)
     for (uint32_t i = 0; i < graph->n_nodes; i++) {
         const struct net_node *node = &graph->nodes[i];
         if (node->first_port != next || node->n_ports > graph->n_ports - next)
-            return fabric_fail(err, "fabric: ports of %s do not follow those of the node before", fabric->names[i]);
+            return fabric_fail(err, "fabric: ports of %s do not follow those of the node before",
+                               fabric->names[i]);
         next += node->n_ports;
         for (uint32_t p = node->first_port; p < next; p++) {
             if (graph->ports[p].node != i)
@@ -90,7 +91,8 @@ static bool check_ports(const struct fabric *fabric, GError **err)
                 return false;
         }
     }
-    return next == graph->n_ports || fabric_fail(err, "fabric: %u ports belong to no node", graph->n_ports - next);
+    return next == graph->n_ports ||
+           fabric_fail(err, "fabric: %u ports belong to no node", graph->n_ports - next);
 }
 
 static bool check_names(const struct fabric *fabric, GError **err)
@@ -174,8 +176,8 @@ static uint32_t list_rank_sets(const struct fabric *fabric, uint32_t *parent, ui
 }
 
 /* Components without any rank, by the name of one of their switches. */
-static uint32_t list_other_sets(const struct fabric *fabric, uint32_t *parent, const uint8_t *has_rank, uint32_t sets,
-                                GString *out)
+static uint32_t list_other_sets(const struct fabric *fabric, uint32_t *parent, const uint8_t *has_rank,
+                                uint32_t sets, GString *out)
 {
     for (uint32_t i = 0; i < fabric->graph.n_nodes; i++)
         if (set_of(parent, i) == i && !has_rank[i] && sets++ < MAX_COMPONENTS)
@@ -192,8 +194,9 @@ static bool check_connected(const struct fabric *fabric, GError **err)
     sets = list_other_sets(fabric, parent, has_rank, sets, list);
     if (sets <= 1)
         return true;
-    g_set_error(err, FABRIC_ERROR, FABRIC_ERROR_DISCONNECTED, "fabric: not connected: %u components %s%s (ranks)", sets,
-                list->str, sets > MAX_COMPONENTS ? ",..." : "");
+    g_set_error(err, FABRIC_ERROR, FABRIC_ERROR_DISCONNECTED,
+                "fabric: not connected: %u components %s%s (ranks)", sets, list->str,
+                sets > MAX_COMPONENTS ? ",..." : "");
     return false;
 }
 

@@ -29,8 +29,8 @@ static void show_nodes(const struct fabric *fabric, FILE *out)
         switches[node->tier] += !host;
         radix[node->tier] = host ? radix[node->tier] : MAX(radix[node->tier], node->n_ports);
     }
-    fprintf(out, "%-28s %14s\n%-28s %14u\n%-28s %14u\n%-28s %14u\n", "kind", fabric->kind, "hosts", hosts, "GPUs",
-            graph->n_endpoints, "NIC ports", nic_ports);
+    fprintf(out, "%-28s %14s\n%-28s %14u\n%-28s %14u\n%-28s %14u\n", "kind", fabric->kind, "hosts", hosts,
+            "GPUs", graph->n_endpoints, "NIC ports", nic_ports);
     for (uint32_t t = 0; t < N_TIERS; t++)
         if (switches[t]) {
             g_autofree char *label = g_strdup_printf("switches, tier %u (%s)", t, tier_name(t));
@@ -135,7 +135,8 @@ void fabric_dot(const struct fabric *fabric, FILE *out)
     const struct net_graph *graph = &fabric->graph;
     fprintf(out, "graph fabric {\n  rankdir=BT;\n  node [fontname=\"sans-serif\"];\n");
     for (uint32_t i = 0; i < graph->n_nodes; i++)
-        fprintf(out, "  \"%s\" [shape=%s];\n", fabric->names[i], graph->nodes[i].kind == NET_HOST ? "box" : "ellipse");
+        fprintf(out, "  \"%s\" [shape=%s];\n", fabric->names[i],
+                graph->nodes[i].kind == NET_HOST ? "box" : "ellipse");
     for (uint32_t p = 0; p < graph->n_ports; p++) {
         const struct net_port *port = &graph->ports[p];
         if (port->peer == NET_NONE || port->peer < p)

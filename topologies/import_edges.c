@@ -17,8 +17,8 @@ static const char *const columns[] = {"node_a", "node_b", "rate_gbps", "delay_ns
 
 struct edges {
     struct topo_text text;
-    GArray *links;   /* struct link_row */
-    int64_t hosts;   /* as the comment says, -1 if none does */
+    GArray *links; /* struct link_row */
+    int64_t hosts; /* as the comment says, -1 if none does */
     int hosts_line;
     uint32_t n_nodes;
     bool has_header;
@@ -52,7 +52,8 @@ static bool read_header(struct edges *edges, GError **err)
     for (guint i = 0; ok && i < fields->len; i++)
         ok = strcmp(g_ptr_array_index(fields, i), columns[i]) == 0;
     edges->has_header = true;
-    return ok || topo_text_fail(&edges->text, err, NULL, "the header must be node_a,node_b,rate_gbps,delay_ns");
+    return ok ||
+           topo_text_fail(&edges->text, err, NULL, "the header must be node_a,node_b,rate_gbps,delay_ns");
 }
 
 static bool read_link(struct edges *edges, GError **err)
@@ -110,20 +111,23 @@ static struct fabric *build(const struct edges *edges, GError **err)
 {
     const char *path = edges->text.path;
     if (edges->hosts > edges->n_nodes) {
-        fabric_fail(err, "%s:%d: hosts: %" PRId64 " hosts, but only %u nodes", path, edges->hosts_line, edges->hosts,
-                    edges->n_nodes);
+        fabric_fail(err, "%s:%d: hosts: %" PRId64 " hosts, but only %u nodes", path, edges->hosts_line,
+                    edges->hosts, edges->n_nodes);
         return NULL;
     }
     /* Before an array of n_nodes is made: one wrong digit in an id must not cost memory. */
     if (edges->n_nodes > 2 * (uint64_t)edges->links->len) {
-        fabric_fail(err, "%s: highest id is %u, but %u links can't reach so many nodes; ids run from 0 without gaps",
-                    path, edges->n_nodes - 1, edges->links->len);
+        fabric_fail(
+            err, "%s: highest id is %u, but %u links can't reach so many nodes; ids run from 0 without gaps",
+            path, edges->n_nodes - 1, edges->links->len);
         return NULL;
     }
     uint32_t hosts = edges->hosts >= 0 ? (uint32_t)edges->hosts : first_switch(edges);
     if (hosts == 0) {
-        fabric_fail(err, "%s: node 0 has several links, so there is no host below the first switch; number hosts "
-                         "first, or say how many there are with '# hosts: N'", path);
+        fabric_fail(err,
+                    "%s: node 0 has several links, so there is no host below the first switch; number hosts "
+                    "first, or say how many there are with '# hosts: N'",
+                    path);
         return NULL;
     }
     g_autofree uint8_t *roles = g_new0(uint8_t, edges->n_nodes);

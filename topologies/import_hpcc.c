@@ -5,9 +5,10 @@
  *     8 0 400Gbps 0.0005ms 0      node, node, rate, delay, error rate: one line a link
  *
  * SimAI's first line has six fields: nodes, GPUs per server, NVSwitches, other switches, links, GPU type; its
- * switch ids begin with the NVSwitches, which become ordinary switches here; GPUs per server and the GPU type are
- * ignored and noted. Ids are kept; all nodes that are no
- * switches are hosts, in any place. The error rate must be 0: bit errors belong to the link model.
+ * switch ids begin with the NVSwitches, which become ordinary switches here; GPUs per server and the GPU type
+ * are ignored and noted. Ids are kept; all nodes that are no switches are hosts, in any place. The error rate
+ * must be 0: bit errors belong to the link model. Lines after the declared links are ignored and noted, as
+ * the format's own readers ignore them.
  */
 #include "topologies/link_table.h"
 #include "topologies/topo_text.h"
@@ -20,7 +21,7 @@ struct hpcc {
     struct topo_text text;
     GArray *links; /* struct link_row */
     uint8_t *roles;
-    char *notes;
+    GString *notes;
     int64_t nodes, nv_switches, switches, n_links; /* switches: NVSwitches among them */
 };
 
@@ -42,10 +43,11 @@ static bool read_counts(struct hpcc *hpcc, GError **err)
                topo_text_int(text, 2, "links", 1, FABRIC_MAX_LINKS, &hpcc->n_links, err);
     int64_t gpus_per_server, other;
     if (text->fields->len != 6)
-        return topo_text_fail(text, err, NULL,
-                              "%u fields; the first line has 3 (nodes switches links) or 6 (nodes gpus_per_server "
-                              "nv_switches switches links gpu_type)",
-                              text->fields->len);
+        return topo_text_fail(
+            text, err, NULL,
+            "%u fields; the first line has 3 (nodes switches links) or 6 (nodes gpus_per_server "
+            "nv_switches switches links gpu_type)",
+            text->fields->len);
     if (!topo_text_int(text, 0, "nodes", 1, FABRIC_MAX_NODES, &hpcc->nodes, err) ||
         !topo_text_int(text, 1, "gpus_per_server", 1, hpcc->nodes, &gpus_per_server, err) ||
         !topo_text_int(text, 2, "nv_switches", 0, hpcc->nodes - 1, &hpcc->nv_switches, err) ||
@@ -53,8 +55,11 @@ static bool read_counts(struct hpcc *hpcc, GError **err)
         !topo_text_int(text, 4, "links", 1, FABRIC_MAX_LINKS, &hpcc->n_links, err))
         return false;
     hpcc->switches = hpcc->nv_switches + other;
-    hpcc->notes = g_strdup_printf("%s:%d: gpus_per_server and gpu_type ignored: each GPU is a host of its own, and "
-                                  "NVSwitches are switches\n", text->path, text->line);
+    g_string_append_printf(
+        hpcc->notes,
+        "%s:%d: gpus_per_server and gpu_type ignored: each GPU is a host of its own, and NVSwitches "
+        "are switches\n",
+        text->path, text->line);
     return true;
 }
 
@@ -66,8 +71,9 @@ static bool read_first_line(struct hpcc *hpcc, GError **err)
         return false;
     if (hpcc->nodes <= 2 * hpcc->n_links)
         return true;
-    return topo_text_fail(&hpcc->text, err, "nodes", "%" PRId64 " nodes but only %" PRId64 " links: some nodes have none",
-                          hpcc->nodes, hpcc->n_links);
+    return topo_text_fail(&hpcc->text, err, "nodes",
+                          "%" PRId64 " nodes but only %" PRId64 " links: some nodes have none", hpcc->nodes,
+                          hpcc->n_links);
 }
 
 static bool read_switch_id(struct hpcc *hpcc, guint field, int64_t seen, GError **err)
@@ -88,12 +94,13 @@ static bool read_switches(struct hpcc *hpcc, GError **err)
     hpcc->roles = g_new0(uint8_t, (gsize)hpcc->nodes);
     while (seen < hpcc->switches) {
         if (!next_line(hpcc))
-            return topo_text_fail(&hpcc->text, err, "switch id", "%" PRId64 " switches declared, %" PRId64 " ids found",
-                                  hpcc->switches, seen);
+            return topo_text_fail(&hpcc->text, err, "switch id",
+                                  "%" PRId64 " switches declared, %" PRId64 " ids found", hpcc->switches,
+                                  seen);
         for (guint i = 0; i < hpcc->text.fields->len; i++, seen++) {
             if (seen == hpcc->switches)
-                return topo_text_fail(&hpcc->text, err, "switch id", "more ids than the %" PRId64 " switches declared",
-                                      hpcc->switches);
+                return topo_text_fail(&hpcc->text, err, "switch id",
+                                      "more ids than the %" PRId64 " switches declared", hpcc->switches);
             if (!read_switch_id(hpcc, i, seen, err))
                 return false;
         }
@@ -107,7 +114,8 @@ static bool read_error_rate(const struct hpcc *hpcc, GError **err)
     if (units_parse_real(g_ptr_array_index(hpcc->text.fields, 4), &rate, NULL) && rate == 0.0)
         return true;
     g_autofree char *quote = topo_text_quote(&hpcc->text, 4);
-    return topo_text_fail(&hpcc->text, err, "error rate", "'%s': only 0 is supported in a topology file", quote);
+    return topo_text_fail(&hpcc->text, err, "error rate", "'%s': only 0 is supported in a topology file",
+                          quote);
 }
 
 static bool read_link(struct hpcc *hpcc, GError **err)
@@ -129,28 +137,42 @@ static bool read_link(struct hpcc *hpcc, GError **err)
     return true;
 }
 
+/* The format's own readers stop after the declared number of links, and published files have lines after
+ * them. */
+static void note_rest(struct hpcc *hpcc)
+{
+    int first = 0, n = 0;
+    for (; next_line(hpcc); n++)
+        first = first ? first : hpcc->text.line;
+    if (n)
+        g_string_append_printf(hpcc->notes, "%s:%d: %d lines after the %" PRId64 " links declared ignored\n",
+                               hpcc->text.path, first, n, hpcc->n_links);
+}
+
 static bool read_links(struct hpcc *hpcc, GError **err)
 {
-    while (next_line(hpcc)) {
-        if (hpcc->links->len == hpcc->n_links)
-            return topo_text_fail(&hpcc->text, err, NULL, "more links than the %" PRId64 " declared", hpcc->n_links);
+    while (hpcc->links->len < hpcc->n_links) {
+        if (!next_line(hpcc))
+            return topo_text_fail(&hpcc->text, err, "links", "%" PRId64 " declared, %u found", hpcc->n_links,
+                                  hpcc->links->len);
         if (!read_link(hpcc, err))
             return false;
     }
-    return hpcc->links->len == hpcc->n_links ||
-           topo_text_fail(&hpcc->text, err, "links", "%" PRId64 " declared, %u found", hpcc->n_links, hpcc->links->len);
+    note_rest(hpcc);
+    return true;
 }
 
 struct fabric *fabric_import_hpcc(const char *path, GError **err)
 {
-    struct hpcc hpcc = {.links = g_array_new(FALSE, FALSE, sizeof(struct link_row))};
+    struct hpcc hpcc = {.links = g_array_new(FALSE, FALSE, sizeof(struct link_row)),
+                        .notes = g_string_new(NULL)};
     struct fabric *fabric = NULL;
     if (topo_text_load(&hpcc.text, path, err) && read_first_line(&hpcc, err) && read_switches(&hpcc, err) &&
         read_links(&hpcc, err))
         fabric = link_table_build(path, "hpcc", hpcc.roles, (uint32_t)hpcc.nodes, hpcc.links, err);
-    if (fabric)
-        fabric->notes = g_steal_pointer(&hpcc.notes);
-    g_free(hpcc.notes);
+    if (fabric && hpcc.notes->len)
+        fabric->notes = g_strdup(hpcc.notes->str);
+    g_string_free(hpcc.notes, TRUE);
     topo_text_release(&hpcc.text);
     g_array_unref(hpcc.links);
     g_free(hpcc.roles);

@@ -23,7 +23,8 @@ static bool check_self(const char *path, const GArray *links, GError **err)
 static bool check_linked(const char *path, uint32_t n_nodes, const GArray *links, GError **err)
 {
     if (n_nodes > 2 * (uint64_t)links->len)
-        return fabric_fail(err, "%s: %u nodes but only %u links: some nodes have none", path, n_nodes, links->len);
+        return fabric_fail(err, "%s: %u nodes but only %u links: some nodes have none", path, n_nodes,
+                           links->len);
     g_autofree uint8_t *linked = g_new0(uint8_t, n_nodes);
     for (guint i = 0; i < links->len; i++)
         linked[row_at(links, i)->a] = linked[row_at(links, i)->b] = 1;
@@ -56,8 +57,8 @@ static bool check_duplicates(const char *path, const uint8_t *roles, const GArra
         bool at_host = roles[row->a] == LINK_HOST || roles[row->b] == LINK_HOST;
         if (at_host && pair_of(row) == pair_of(row - 1))
             return fabric_fail(err,
-                               "%s:%d: link %u-%u repeats line %d; only switches may have parallel links", path,
-                               row->line, row->a, row->b, (row - 1)->line);
+                               "%s:%d: link %u-%u repeats line %d; only switches may have parallel links",
+                               path, row->line, row->a, row->b, (row - 1)->line);
     }
     return true;
 }
@@ -84,7 +85,8 @@ struct fabric *link_table_build(const char *path, const char *kind, const uint8_
         return NULL;
     struct fabric_builder *builder = fabric_builder_new(kind);
     for (uint32_t i = 0; i < n_nodes; i++)
-        fabric_add_node(builder, roles[i] == LINK_HOST ? NET_HOST : NET_SWITCH, 0, "%s%u", role_names[roles[i]], i);
+        fabric_add_node(builder, roles[i] == LINK_HOST ? NET_HOST : NET_SWITCH, 0, "%s%u",
+                        role_names[roles[i]], i);
     for (guint i = 0; i < links->len; i++)
         fabric_add_link(builder, row_at(links, i)->a, row_at(links, i)->b, row_at(links, i)->rate_bps,
                         row_at(links, i)->delay_ps);

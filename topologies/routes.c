@@ -1,20 +1,20 @@
 /* routes.c - all shortest paths of a fabric, and the ECMP choice among them.
  *
- * Distances are kept per destination switch and counted breadth-first over switches alone (hosts never relay),
- * the first time that somebody asks for that switch: 2 bytes a switch, so a k = 32 fat tree needs 1.3 MB in
- * all. A path walks down these distances; what one hop costs is the number of the switch's ports.
+ * Distances are kept per destination switch and counted breadth-first over switches alone (hosts never
+ * relay), the first time that somebody asks for that switch: 2 bytes a switch, so a k = 32 fat tree needs 1.3
+ * MB in all. A path walks down these distances; what one hop costs is the number of the switch's ports.
  */
 #include "sim/rng.h"
 #include "topologies/fabric_priv.h"
 #include <string.h>
 
-#define NO_PATH UINT16_MAX
+#define NO_PATH  UINT16_MAX
 #define MIX_STEP UINT64_C(0x9e3779b97f4a7c15)
 
 struct routes {
     const struct fabric *fabric;
     uint32_t n_switches;
-    uint32_t *switch_of_node;  /* dense number of a switch; NET_NONE for hosts */
+    uint32_t *switch_of_node; /* dense number of a switch; NET_NONE for hosts */
     uint32_t *node_of_switch;
     uint32_t *adjacent_first;  /* n_switches + 1 */
     uint32_t *adjacent_port;   /* ports of each switch that lead to switches, ascending */
@@ -173,12 +173,14 @@ static int compare_access(const struct routes *routes, const struct access *a, c
 {
     if (a->hops != b->hops)
         return a->hops < b->hops ? -1 : 1;
-    int64_t a_bps = slower_bps(routes, a->src_port, a->dst_port), b_bps = slower_bps(routes, b->src_port, b->dst_port);
+    int64_t a_bps = slower_bps(routes, a->src_port, a->dst_port),
+            b_bps = slower_bps(routes, b->src_port, b->dst_port);
     return a_bps == b_bps ? 0 : a_bps > b_bps ? -1 : 1;
 }
 
 /* The INDEX-th of the equally good best pairs; *N of them. */
-static struct access best_access(struct routes *routes, uint32_t src, uint32_t dst, uint64_t index, uint64_t *n)
+static struct access best_access(struct routes *routes, uint32_t src, uint32_t dst, uint64_t index,
+                                 uint64_t *n)
 {
     struct access best = {.src_port = NET_NONE, .dst_port = NET_NONE};
     uint32_t src0, n_src, dst0, n_dst;
@@ -199,7 +201,8 @@ static struct access best_access(struct routes *routes, uint32_t src, uint32_t d
     return best;
 }
 
-static struct access choose_access(struct routes *routes, const struct route_key *key, uint64_t seed, bool per_switch)
+static struct access choose_access(struct routes *routes, const struct route_key *key, uint64_t seed,
+                                   bool per_switch)
 {
     uint64_t n;
     struct access access = best_access(routes, key->src, key->dst, 0, &n);
@@ -234,20 +237,20 @@ static uint32_t next_hop(struct routes *routes, const uint16_t *distance, uint32
     return routes->candidates[hash % n];
 }
 
-static bool path_ok(const struct routes *routes, const struct route_key *key, const struct access *access, int max,
-                    GError **err)
+static bool path_ok(const struct routes *routes, const struct route_key *key, const struct access *access,
+                    int max, GError **err)
 {
     const struct net_graph *graph = &routes->fabric->graph;
     char **names = routes->fabric->names;
     const char *from = names[graph->endpoints[key->src].node], *to = names[graph->endpoints[key->dst].node];
     if (access->src_port == NET_NONE) {
-        g_set_error(err, FABRIC_ERROR, FABRIC_ERROR_DISCONNECTED, "no path from rank %u (%s) to rank %u (%s)", key->src,
-                    from, key->dst, to);
+        g_set_error(err, FABRIC_ERROR, FABRIC_ERROR_DISCONNECTED, "no path from rank %u (%s) to rank %u (%s)",
+                    key->src, from, key->dst, to);
         return false;
     }
     if (access->hops > (uint32_t)MAX(max, 0))
-        return fabric_fail(err, "path from rank %u (%s) to rank %u (%s) has %u links; at most %d", key->src, from,
-                           key->dst, to, access->hops, max);
+        return fabric_fail(err, "path from rank %u (%s) to rank %u (%s) has %u links; at most %d", key->src,
+                           from, key->dst, to, access->hops, max);
     return true;
 }
 
@@ -255,11 +258,12 @@ static bool key_ok(const struct net_graph *graph, const struct route_key *key, G
 {
     if (key->src < graph->n_endpoints && key->dst < graph->n_endpoints)
         return true;
-    return fabric_fail(err, "rank %u is beyond the %u ranks of the fabric", MAX(key->src, key->dst), graph->n_endpoints);
+    return fabric_fail(err, "rank %u is beyond the %u ranks of the fabric", MAX(key->src, key->dst),
+                       graph->n_endpoints);
 }
 
-int routes_path(struct routes *routes, const struct route_key *key, uint64_t seed, bool seed_per_switch, uint32_t *ports,
-                int max, GError **err)
+int routes_path(struct routes *routes, const struct route_key *key, uint64_t seed, bool seed_per_switch,
+                uint32_t *ports, int max, GError **err)
 {
     const struct net_graph *graph = &routes->fabric->graph;
     if (!key_ok(graph, key, err))
@@ -294,7 +298,8 @@ static bool used(const uint32_t *ports, int n, uint32_t port)
 }
 
 /* Lowest port of FROM that leads to TO and is not among the N used ones; NET_NONE if none. */
-static uint32_t port_to(const struct net_graph *graph, uint32_t from, uint32_t to, const uint32_t *ports, int n)
+static uint32_t port_to(const struct net_graph *graph, uint32_t from, uint32_t to, const uint32_t *ports,
+                        int n)
 {
     const struct net_node *node = &graph->nodes[from];
     for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++)
@@ -303,7 +308,8 @@ static uint32_t port_to(const struct net_graph *graph, uint32_t from, uint32_t t
     return NET_NONE;
 }
 
-static bool nodes_ok(const struct fabric *fabric, const uint32_t *nodes, uint32_t n_nodes, int max, GError **err)
+static bool nodes_ok(const struct fabric *fabric, const uint32_t *nodes, uint32_t n_nodes, int max,
+                     GError **err)
 {
     const struct net_graph *graph = &fabric->graph;
     if (n_nodes < 2)
@@ -313,16 +319,17 @@ static bool nodes_ok(const struct fabric *fabric, const uint32_t *nodes, uint32_
     for (uint32_t i = 0; i < n_nodes; i++) {
         bool end = i == 0 || i == n_nodes - 1;
         if (nodes[i] >= graph->n_nodes)
-            return fabric_fail(err, "path: node %u is beyond the %u nodes of the fabric", nodes[i], graph->n_nodes);
+            return fabric_fail(err, "path: node %u is beyond the %u nodes of the fabric", nodes[i],
+                               graph->n_nodes);
         if ((graph->nodes[nodes[i]].kind == NET_HOST) != end)
-            return fabric_fail(err, "path: node %u (%s) is a %s; a path runs from host to host over switches", nodes[i],
-                               fabric->names[nodes[i]], end ? "switch" : "host");
+            return fabric_fail(err, "path: node %u (%s) is a %s; a path runs from host to host over switches",
+                               nodes[i], fabric->names[nodes[i]], end ? "switch" : "host");
     }
     return true;
 }
 
-int routes_from_nodes(const struct fabric *fabric, const uint32_t *nodes, uint32_t n_nodes, uint32_t *ports, int max,
-                      GError **err)
+int routes_from_nodes(const struct fabric *fabric, const uint32_t *nodes, uint32_t n_nodes, uint32_t *ports,
+                      int max, GError **err)
 {
     if (!nodes_ok(fabric, nodes, n_nodes, max, err))
         return -1;
@@ -330,8 +337,8 @@ int routes_from_nodes(const struct fabric *fabric, const uint32_t *nodes, uint32
     for (uint32_t i = 0; i + 1 < n_nodes; i++) {
         uint32_t port = port_to(&fabric->graph, nodes[i], nodes[i + 1], ports, n);
         if (port == NET_NONE) {
-            fabric_fail(err, "path: no free link from node %u (%s) to node %u (%s)", nodes[i], fabric->names[nodes[i]],
-                        nodes[i + 1], fabric->names[nodes[i + 1]]);
+            fabric_fail(err, "path: no free link from node %u (%s) to node %u (%s)", nodes[i],
+                        fabric->names[nodes[i]], nodes[i + 1], fabric->names[nodes[i + 1]]);
             return -1;
         }
         ports[n++] = port;

@@ -99,8 +99,8 @@ char *topo_text_quote(const struct topo_text *text, guint index)
     return g_strconcat(escaped, strlen(field) > QUOTE_BYTES ? "..." : "", NULL);
 }
 
-bool topo_text_int(const struct topo_text *text, guint index, const char *key, int64_t min, int64_t max, int64_t *out,
-                   GError **err)
+bool topo_text_int(const struct topo_text *text, guint index, const char *key, int64_t min, int64_t max,
+                   int64_t *out, GError **err)
 {
     int64_t value = 0;
     if (units_parse_int(field_at(text, index), &value, NULL) && value >= min && value <= max) {
@@ -108,11 +108,12 @@ bool topo_text_int(const struct topo_text *text, guint index, const char *key, i
         return true;
     }
     g_autofree char *quote = topo_text_quote(text, index);
-    return topo_text_fail(text, err, key, "'%s' is not a whole number from %" PRId64 " to %" PRId64, quote, min, max);
+    return topo_text_fail(text, err, key, "'%s' is not a whole number from %" PRId64 " to %" PRId64, quote,
+                          min, max);
 }
 
-bool topo_text_rate(const struct topo_text *text, guint index, const char *key, const char *unit, int64_t *out_bps,
-                    GError **err)
+bool topo_text_rate(const struct topo_text *text, guint index, const char *key, const char *unit,
+                    int64_t *out_bps, GError **err)
 {
     int64_t bps = 0;
     g_autofree char *with_unit = g_strconcat(field_at(text, index), unit, NULL);
@@ -123,11 +124,12 @@ bool topo_text_rate(const struct topo_text *text, guint index, const char *key, 
     g_autofree char *quote = topo_text_quote(text, index);
     if (unit[0])
         return topo_text_fail(text, err, key, "'%s' is not a rate in %s above 0, up to 100000", quote, unit);
-    return topo_text_fail(text, err, key, "'%s' is not a rate such as 100Gbps, above 0, up to 100Tbps", quote);
+    return topo_text_fail(text, err, key, "'%s' is not a rate such as 100Gbps, above 0, up to 100Tbps",
+                          quote);
 }
 
-bool topo_text_time(const struct topo_text *text, guint index, const char *key, const char *unit, int64_t *out_ps,
-                    GError **err)
+bool topo_text_time(const struct topo_text *text, guint index, const char *key, const char *unit,
+                    int64_t *out_ps, GError **err)
 {
     int64_t ps = 0;
     g_autofree char *with_unit = g_strconcat(field_at(text, index), unit, NULL);

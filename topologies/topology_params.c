@@ -7,7 +7,7 @@
 #include "topologies/routing_params.def"
 #undef P
 
-#define P PARAMS_ROW
+#define P           PARAMS_ROW
 #define PARAMS_TYPE topology_params
 static const struct param_desc topology_rows[] = {
 #include "topologies/topology_params.def"
@@ -39,7 +39,8 @@ static bool check_file(const struct topology_params *p, const char **key, GError
     if (imports && !has_file)
         return cross(err, "missing; the importers hpcc, htsim and edges need a file");
     if (!imports && has_file)
-        return cross(err, "'%s' is given, but kind is a builder; a file goes with hpcc, htsim or edges", p->file);
+        return cross(err, "'%s' is given, but kind is a builder; a file goes with hpcc, htsim or edges",
+                     p->file);
     return true;
 }
 
@@ -68,7 +69,10 @@ static bool check_cores(const struct topology_params *p, const char **key, GErro
 
 static bool check_delays(const struct topology_params *p, const char **key, GError **err)
 {
-    const struct { const char *key, *cable; int64_t delay_ps, cable_mm; } rows[] = {
+    const struct {
+        const char *key, *cable;
+        int64_t delay_ps, cable_mm;
+    } rows[] = {
         {"host_delay", "host_cable", p->host_delay_ps, p->host_cable_mm},
         {"leaf_delay", "leaf_cable", p->leaf_delay_ps, p->leaf_cable_mm},
         {"spine_delay", "spine_cable", p->spine_delay_ps, p->spine_cable_mm},

@@ -47,10 +47,14 @@ class Result:
     def has_summary(self, name):
         return name in self.document["summary"]
 
+    def warnings(self):
+        return [text for key, text in self.document["meta"].items() if key.startswith("warning")]
+
     def table(self, name):
         """Rows of a table as dictionaries."""
         table = self.document["tables"][name]
-        return [dict(zip(table["columns"], row)) for row in table["rows"]]
+        columns = {name: column["values"] for name, column in table["columns"].items()}
+        return [dict(zip(columns, row)) for row in zip(*columns.values())]
 
 
 def run(binary, scenario, sets=(), seed=None, until=None, out=None, threads=1, extra=(), timeout_s=600):
@@ -77,6 +81,11 @@ def run_ok(binary, scenario, **options):
     result = run(binary, scenario, **options)
     expect_exit(result, OK)
     return result
+
+
+def skip(why):
+    print(f"skipped: {why}")
+    sys.exit(SKIPPED)
 
 
 # ---- claims -----------------------------------------------------------------
@@ -126,8 +135,7 @@ def series(path, table):
 
 def _series_h5dump(path, table):
     if shutil.which("h5dump") is None:
-        print("skipped: neither h5py nor h5dump is installed")
-        sys.exit(SKIPPED)
+        skip("neither h5py nor h5dump is installed")
     listing = subprocess.run(["h5dump", "-n", str(path)], capture_output=True, text=True, check=True).stdout
     names = re.findall(rf"dataset\s+/{re.escape(table)}/(\S+)", listing)
     expect(names, f"{path} has no /{table}")

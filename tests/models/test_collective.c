@@ -124,6 +124,8 @@ static void leave(struct checker *c, uint32_t i)
     const struct job_op *op = job_op_at(c->job, i);
     int64_t count = op->amount / c->spec->elem_bytes;
     c->message[i] = g_memdup2(element(c, position(op->rank), c->offset[i]), (gsize)count * sizeof(uint64_t));
+    for (int64_t k = 0; c->spec->kind == JOB_SEND_RECV && k < count; k++) /* it receives into another buffer */
+        c->message[i][k] = before(c, position(op->rank), c->offset[i] + k);
 }
 
 static void less_waits(struct checker *c, uint32_t i)
@@ -277,6 +279,12 @@ static void test_collective__direct_is_exact(void **state)
     run_kind(JOB_ALL_TO_ALL, COLLECTIVE_AUTO);
 }
 
+static void test_collective__send_recv_goes_to_the_next(void **state)
+{
+    (void)state;
+    run_kind(JOB_SEND_RECV, COLLECTIVE_AUTO);
+}
+
 static void test_collective__rooted_is_exact(void **state)
 {
     (void)state;
@@ -303,12 +311,9 @@ static void test_collective__one_rank_needs_no_message(void **state)
     for (int kind = JOB_ALL_REDUCE; kind <= JOB_SEND_RECV; kind++) {
         struct job *job = job_new(3);
         struct collective_spec spec = spec_of((enum job_collective_kind)kind, 48 * 1048576, &rank, 1);
-        if (kind == JOB_SEND_RECV) { /* would send to itself: nothing to do either */
-            assert_int_equal(collective_add(job, &spec, NULL), 0);
-        } else {
-            assert_int_equal(collective_add(job, &spec, NULL), 0);
-            assert_true(collective_busbw_factor(spec.kind, 1) == (kind == JOB_BROADCAST || kind == JOB_REDUCE ? 1.0 : 0.0));
-        }
+        bool has_fixed_factor = kind == JOB_BROADCAST || kind == JOB_REDUCE || kind == JOB_SEND_RECV;
+        assert_int_equal(collective_add(job, &spec, NULL), 0);
+        assert_true(collective_busbw_factor(spec.kind, 1) == (has_fixed_factor ? 1.0 : 0.0));
         assert_int_equal(job_n_ops(job), 2); /* start and end */
         assert_true(job_seal(job, NULL));
         assert_int_equal(collective_rank_send_bytes(&spec, 0), 0);
@@ -476,6 +481,7 @@ int main(void)
         cmocka_unit_test(test_collective__ring_halves_are_exact),
         cmocka_unit_test(test_collective__direct_is_exact),
         cmocka_unit_test(test_collective__rooted_is_exact),
+        cmocka_unit_test(test_collective__send_recv_goes_to_the_next),
         cmocka_unit_test(test_collective__one_rank_needs_no_message),
         cmocka_unit_test(test_collective__24_ranks_by_hand),
         cmocka_unit_test(test_collective__factors_of_nccl_tests),

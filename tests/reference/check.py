@@ -132,10 +132,11 @@ def run_seed(options, case, seed, traces):
 # ---- rate curves of a_two_flows ---------------------------------------------
 
 def rates_of(columns):
-    """{t_us: {flow: bps}} from our series/rate, every 100 us as the reference."""
+    """{t_us: {flow: bps}} from our series/rate, every 100 us as the reference. A sample is taken at
+    the first window boundary after a multiple of the grain of 20 us."""
     rates = {}
     for t_ps, flow, bps in zip(columns["t_ps"], columns["flow"], columns["rate_bps"]):
-        t_us = round(t_ps / 1e6)
+        t_us = int(t_ps // 20_000_000) * 20
         if t_us % 100 == 0:
             rates.setdefault(t_us, {})[int(flow)] = float(bps)
     return rates

@@ -94,6 +94,7 @@ static void test_read_htsim_cm__bad_lines_are_named(void **state)
     assert_refused("Nodes 2\n0->1 id 3 start 0 size 1\n1->0 id 3 start 0 size 1\n", "x.cm:3: connection: flow id 3 is there twice");
     assert_refused("Nodes 2\nlinks 3\n",
                    "x.cm:2: unknown line 'links'; allowed: Nodes, Connections, Triggers, Failures, trigger, src->dst");
+    assert_refused("Nodes 2\n\v\n", "x.cm:2: unknown line '?'; allowed: Nodes, Connections, Triggers, Failures, trigger, src->dst");
     assert_refused("Nodes 2\nFailures 1\n", "x.cm:2: failures are not supported by this reader");
     assert_refused("Nodes 2\nfailure switch_type TOR switch_id 0 link_id 0\n", "x.cm:2: failures are not supported by this reader");
 }

@@ -71,8 +71,9 @@ static void test_build_clos__planes_are_separate_copies(void **state)
 static void test_build_clos__spine_s_of_each_pod_reaches_column_s(void **state)
 {
     (void)state;
-    struct fabric *f = fixture_build("kind=rail_clos nodes=64 gpus_per_node=2 tiers=3 leaf_radix=8 spine_radix=16 "
-                                     "core_radix=16 spine_rate=800Gbps");
+    struct fabric *f =
+        fixture_build("kind=rail_clos nodes=64 gpus_per_node=2 tiers=3 leaf_radix=8 spine_radix=16 "
+                      "core_radix=16 spine_rate=800Gbps");
     uint32_t core0 = fixture_node(f, "core0"), spine0 = fixture_node(f, "spine0");
     uint32_t cores = fixture_count(f, NET_SWITCH, 3), column = cores / 4;
     assert_int_equal(cores % 4, 0);
@@ -85,8 +86,9 @@ static void test_build_clos__spine_s_of_each_pod_reaches_column_s(void **state)
 static void test_build_clos__leaf_spine_names_and_counts(void **state)
 {
     (void)state;
-    struct fabric *f = fixture_build("kind=leaf_spine hosts=128 leaves=8 spines=16 host_rate=100Gbps host_delay=1us "
-                                     "leaf_delay=1us");
+    struct fabric *f =
+        fixture_build("kind=leaf_spine hosts=128 leaves=8 spines=16 host_rate=100Gbps host_delay=1us "
+                      "leaf_delay=1us");
     assert_string_equal(f->kind, "leaf_spine");
     assert_int_equal(f->n_links, 128 + 8 * 16);
     assert_string_equal(f->names[128], "leaf0");
@@ -118,7 +120,8 @@ static void test_build_clos__16384_gpus_in_seconds(void **state)
         gint64 spent_us = g_get_monotonic_time() - start_us;
         assert_int_equal(f->graph.n_endpoints, 16384);
         size_t bytes = f->graph.n_nodes * (sizeof(struct net_node) + sizeof(char *) + 32) +
-                       f->graph.n_ports * sizeof(struct net_port) + f->graph.n_endpoints * sizeof(struct net_endpoint);
+                       f->graph.n_ports * sizeof(struct net_port) +
+                       f->graph.n_endpoints * sizeof(struct net_endpoint);
         assert_true(bytes < 8 * 1024 * 1024);
         assert_true(spent_us < 5 * G_USEC_PER_SEC);
         fabric_free(f);

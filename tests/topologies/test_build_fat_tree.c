@@ -40,11 +40,13 @@ static void test_build_fat_tree__port_p_of_a_core_leads_to_pod_p(void **state)
 static void test_build_fat_tree__each_tier_has_its_rate_and_delay(void **state)
 {
     (void)state;
-    struct fabric *f = fixture_build("kind=fat_tree k=4 host_rate=100Gbps leaf_rate=200Gbps spine_rate=400Gbps "
-                                     "host_delay=1us leaf_delay=2us spine_delay=3us");
+    struct fabric *f =
+        fixture_build("kind=fat_tree k=4 host_rate=100Gbps leaf_rate=200Gbps spine_rate=400Gbps "
+                      "host_delay=1us leaf_delay=2us spine_delay=3us");
     for (uint32_t p = 0; p < f->graph.n_ports; p++) {
         const struct net_port *port = &f->graph.ports[p];
-        uint32_t a = f->graph.nodes[port->node].tier, b = f->graph.nodes[f->graph.ports[port->peer].node].tier;
+        uint32_t a = f->graph.nodes[port->node].tier,
+                 b = f->graph.nodes[f->graph.ports[port->peer].node].tier;
         uint32_t low = MIN(a, b);
         assert_int_equal(port->rate_bps, (100 << low) * UNIT_GBPS);
         assert_int_equal(port->delay_ps, (low + 1) * UNIT_US);

@@ -5,7 +5,8 @@ static void test_fabric__ports_are_contiguous_and_peers_symmetric(void **state)
 {
     (void)state;
     static const char *const lists[] = {"kind=star hosts=5", "kind=leaf_spine hosts=64 leaf_radix=16",
-                                        "kind=rail_clos nodes=16 planes=2 leaf_radix=16", "kind=fat_tree k=8"};
+                                        "kind=rail_clos nodes=16 planes=2 leaf_radix=16",
+                                        "kind=fat_tree k=8"};
     for (size_t i = 0; i < G_N_ELEMENTS(lists); i++) {
         struct fabric *f = fixture_build(lists[i]);
         uint32_t next = 0;
@@ -50,8 +51,9 @@ static void test_fabric__rank_of_node_finds_hosts_only(void **state)
 static void test_fabric__tiers_count_from_the_hosts(void **state)
 {
     (void)state;
-    struct fabric *f = fixture_import(fabric_import_edges, "node_a,node_b,rate_gbps,delay_ns\n"
-                                                           "0,2,100,1\n1,2,100,1\n2,3,100,1\n3,4,100,1\n4,5,100,1\n");
+    struct fabric *f =
+        fixture_import(fabric_import_edges, "node_a,node_b,rate_gbps,delay_ns\n"
+                                            "0,2,100,1\n1,2,100,1\n2,3,100,1\n3,4,100,1\n4,5,100,1\n");
     for (uint32_t i = 2; i <= 5; i++)
         assert_int_equal(f->graph.nodes[i].tier, i - 1);
     fabric_free(f);
@@ -62,7 +64,8 @@ static void test_fabric__too_many_links_at_one_node_is_an_error(void **state)
     (void)state;
     g_autoptr(GError) error = NULL;
     struct fabric_builder *builder = fabric_builder_new("test");
-    uint32_t a = fabric_add_node(builder, NET_SWITCH, 1, "big"), b = fabric_add_node(builder, NET_SWITCH, 1, "b");
+    uint32_t a = fabric_add_node(builder, NET_SWITCH, 1, "big"),
+             b = fabric_add_node(builder, NET_SWITCH, 1, "b");
     for (int i = 0; i < 65536; i++)
         fabric_add_link(builder, a, b, UNIT_GBPS, UNIT_NS);
     assert_null(fabric_builder_finish(builder, 1, 1, &error));

@@ -26,7 +26,8 @@ static void test_topology_params__every_row_has_a_source_and_a_sentence(void **s
 static void test_topology_params__kind_names_match_the_enum(void **state)
 {
     (void)state;
-    static const char *const names[] = {"star", "leaf_spine", "rail_clos", "fat_tree", "hpcc", "htsim", "edges"};
+    static const char *const names[] = {"star", "leaf_spine", "rail_clos", "fat_tree",
+                                        "hpcc", "htsim",      "edges"};
     for (int i = 0; i <= TOPOLOGY_EDGES; i++) {
         g_autofree char *list = g_strconcat("kind=", names[i], NULL);
         struct param_bag *bag = fixture_bag(list);
@@ -39,7 +40,9 @@ static void test_topology_params__kind_names_match_the_enum(void **state)
 static void test_topology_params__contradictions_name_their_key(void **state)
 {
     (void)state;
-    static const struct { const char *list, *part; } rows[] = {
+    static const struct {
+        const char *list, *part;
+    } rows[] = {
         {"kind=edges", "topology.file: missing"},
         {"kind=star file=x.csv", "topology.file: 'x.csv'"},
         {"kind=fat_tree k=5", "topology.k: 5 is odd"},

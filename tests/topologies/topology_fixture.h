@@ -59,7 +59,8 @@ static inline void fixture_refused(const char *list, const char *part)
 typedef struct fabric *(*fixture_importer)(const char *path, GError **err);
 
 /* Imports N_BYTES of DATA through a temporary file, whose name becomes "FILE" in the message of *ERR. */
-static inline struct fabric *fixture_import_bytes(fixture_importer import, const char *data, gssize n_bytes, GError **err)
+static inline struct fabric *fixture_import_bytes(fixture_importer import, const char *data, gssize n_bytes,
+                                                  GError **err)
 {
     g_autofree char *path = NULL;
     int fd = g_file_open_tmp("fabricast-XXXXXX", &path, NULL);
@@ -102,8 +103,8 @@ static inline void fixture_import_refused(fixture_importer import, const struct 
     }
 }
 
-/* Every prefix of TEXT, and TEXT with each byte replaced by others, is read or refused, never worse. Returns how
- * many were refused. */
+/* Every prefix of TEXT, and TEXT with each byte replaced by others, is read or refused, never worse. Returns
+ * how many were refused. */
 static inline uint32_t fixture_mangle(fixture_importer import, const char *text)
 {
     static const char others[] = {'\0', '9', '-', '#', '\xff', ',', ' ', '\n'};
