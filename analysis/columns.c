@@ -1,6 +1,9 @@
 /* columns.c - see columns.h. */
 #include "analysis/columns.h"
 
+#include <math.h>
+#include <stdlib.h>
+
 static int find(const struct record_table *table, const char *name, enum record_type type)
 {
     if (!table || record_table_n_rows(table) == 0)
@@ -56,6 +59,34 @@ int64_t columns_row_of_max(const struct record_table *table, const char *name)
         if (values[r] > (best < 0 ? 0 : values[best]))
             best = r;
     return best;
+}
+
+struct ranked {
+    int64_t row;
+    double key;
+};
+
+static int compare_ranked(const void *a, const void *b)
+{
+    const struct ranked *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? 1 : -1;
+    return (x->row > y->row) - (x->row < y->row);
+}
+
+int64_t *columns_rank(const struct record_table *table, const char *name, double missing)
+{
+    int64_t n = record_table_n_rows(table);
+    g_autofree struct ranked *ranked = g_new(struct ranked, (gsize)MAX(n, 1));
+    int64_t *rows = g_new(int64_t, (gsize)MAX(n, 1));
+    for (int64_t r = 0; r < n; r++) {
+        double key = columns_number(table, name, r, missing);
+        ranked[r] = (struct ranked){r, isnan(key) ? missing : key};
+    }
+    qsort(ranked, (size_t)n, sizeof *ranked, compare_ranked);
+    for (int64_t r = 0; r < n; r++)
+        rows[r] = ranked[r].row;
+    return rows;
 }
 
 /* ---- ports ---------------------------------------------------------------- */

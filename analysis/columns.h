@@ -26,6 +26,10 @@ double columns_summary(const struct record_book *book, const char *name, double 
 /* The row of the largest cell of an int64 column, -1 if there is none above 0. First of equals. */
 int64_t columns_row_of_max(const struct record_table *table, const char *name);
 
+/* All rows by a numeric column, largest first, equal ones in their order; a cell that is no number counts as
+ * MISSING. (transfer full) */
+int64_t *columns_rank(const struct record_table *table, const char *name, double missing);
+
 /* "leaf0:3 -> spine1" for row ROW of the table "ports", shorter when columns are missing. (transfer full) */
 char *columns_port_label(const struct record_table *ports, int64_t row);
 

@@ -5,9 +5,9 @@
 #include <math.h>
 #include <string.h>
 
-G_DEFINE_QUARK(fabricast-gnuplot-error, gnuplot_error)
+G_DEFINE_QUARK(fabricast - gnuplot - error, gnuplot_error)
 
-#define SCRIPT_NAME "plot.gp"
+#define SCRIPT_NAME  "plot.gp"
 #define PICTURE_NAME "picture"
 
 struct gnuplot {
@@ -21,13 +21,15 @@ struct gnuplot {
 struct gnuplot *gnuplot_new(const char *format, GError **err)
 {
     if (strcmp(format, "png") != 0 && strcmp(format, "svg") != 0) {
-        g_set_error(err, GNUPLOT_ERROR, GNUPLOT_ERROR_FORMAT, "format '%s' is unknown; allowed: png, svg", format);
+        g_set_error(err, GNUPLOT_ERROR, GNUPLOT_ERROR_FORMAT, "format '%s' is unknown; allowed: png, svg",
+                    format);
         return NULL;
     }
     g_autofree char *program = g_find_program_in_path("gnuplot");
     if (!program) {
-        g_set_error_literal(err, GNUPLOT_ERROR, GNUPLOT_ERROR_MISSING,
-                            "the program 'gnuplot' is not in PATH; install it to draw plots (Debian: gnuplot-nox)");
+        g_set_error_literal(
+            err, GNUPLOT_ERROR, GNUPLOT_ERROR_MISSING,
+            "the program 'gnuplot' is not in PATH; install it to draw plots (Debian: gnuplot-nox)");
         return NULL;
     }
     char *folder = g_dir_make_tmp("fabricast-plot-XXXXXX", err);
@@ -71,14 +73,19 @@ void gnuplot_free(struct gnuplot *plot)
  * monochrome printer. The colours are dark variants of a palette that colour-blind readers tell apart. */
 void gnuplot_begin(struct gnuplot *plot, int width, int height)
 {
-    static const char *const colours[] = {"#000000", "#0057a0", "#b83b00", "#00704f", "#8a2f72", "#7a5c00", "#4d4d4d", "#5a0010"};
-    static const char *const dashes[] = {"1", "(14,5)", "(4,4)", "(16,5,3,5)", "(9,3)", "(2,3)", "(20,4,2,4,2,4)", "(6,6)"};
-    gnuplot_add(plot, "set terminal %s size %d,%d font '%s,%d' linewidth 2 background rgb 'white' noenhanced\n",
+    static const char *const colours[] = {"#000000", "#0057a0", "#b83b00", "#00704f",
+                                          "#8a2f72", "#7a5c00", "#4d4d4d", "#5a0010"};
+    static const char *const dashes[] = {"1",     "(14,5)", "(4,4)",          "(16,5,3,5)",
+                                         "(9,3)", "(2,3)",  "(20,4,2,4,2,4)", "(6,6)"};
+    gnuplot_add(plot,
+                "set terminal %s size %d,%d font '%s,%d' linewidth 2 background rgb 'white' noenhanced\n",
                 plot->terminal, width, height, "DejaVu Sans", 15);
     gnuplot_add(plot, "set output '%s'\nset encoding utf8\nset datafile missing 'NaN'\n", PICTURE_NAME);
-    gnuplot_add(plot, "set border 3 linewidth 0.7\nset tics out nomirror\nset grid back linecolor rgb '#c8c8c8' linewidth 0.5 dashtype 1\n");
+    gnuplot_add(plot, "set border 3 linewidth 0.7\nset tics out nomirror\nset grid back linecolor rgb "
+                      "'#c8c8c8' linewidth 0.5 dashtype 1\n");
     for (gsize i = 0; i < G_N_ELEMENTS(colours); i++)
-        gnuplot_add(plot, "set linetype %d linecolor rgb '%s' linewidth 1.3 dashtype %s\n", (int)i + 1, colours[i], dashes[i]);
+        gnuplot_add(plot, "set linetype %d linecolor rgb '%s' linewidth 1.3 dashtype %s\n", (int)i + 1,
+                    colours[i], dashes[i]);
 }
 
 void gnuplot_add(struct gnuplot *plot, const char *format, ...)
@@ -89,19 +96,26 @@ void gnuplot_add(struct gnuplot *plot, const char *format, ...)
     va_end(args);
 }
 
+/* Characters that mean nothing to gnuplot within double quotes. */
+static bool is_plain(char c)
+{
+    return g_ascii_isalnum(c) || (c && strchr(" _-+.,:;()<>/=%", c));
+}
+
 char *gnuplot_quote(const char *text)
 {
-    /* In single quotes gnuplot knows one escape, the doubled quote: no backslash, no `command`, no @macro. */
+    /* All others as octal escapes: no backslash, quote, `command` or @macro is ever in the script. Single
+     * quotes will not do: gnuplot 5.4 takes '''x' (a text that begins with a quote) for an empty text and
+     * then more. */
     g_autofree char *valid = g_utf8_make_valid(text, -1);
-    GString *quoted = g_string_new("'");
-    for (const char *p = valid; *p; p = g_utf8_next_char(p)) {
-        gunichar c = g_utf8_get_char(p);
-        if (c == '\'')
-            g_string_append(quoted, "''");
+    GString *quoted = g_string_new("\"");
+    for (const char *p = valid; *p; p++) {
+        if (is_plain(*p) || g_ascii_iscntrl(*p))
+            g_string_append_c(quoted, is_plain(*p) ? *p : ' ');
         else
-            g_string_append_unichar(quoted, g_unichar_iscntrl(c) ? ' ' : c);
+            g_string_append_printf(quoted, "\\%03o", (unsigned)(guchar)*p);
     }
-    g_string_append_c(quoted, '\'');
+    g_string_append_c(quoted, '"');
     return g_string_free(quoted, FALSE);
 }
 
@@ -125,8 +139,8 @@ static bool run_program(struct gnuplot *plot, GError **err)
     g_auto(GStrv) environment = g_environ_setenv(g_get_environ(), "LC_ALL", "C.UTF-8", TRUE);
     g_autofree char *errors = NULL;
     int status;
-    if (!g_spawn_sync(plot->folder, (char **)argv, environment, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL, &errors,
-                      &status, err))
+    if (!g_spawn_sync(plot->folder, (char **)argv, environment, G_SPAWN_STDOUT_TO_DEV_NULL, NULL, NULL, NULL,
+                      &errors, &status, err))
         return false;
     if (g_spawn_check_wait_status(status, NULL))
         return true;

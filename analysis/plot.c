@@ -11,21 +11,23 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define WIDTH 1400
-#define HEIGHT 840
-#define LINES_MAX 6
-#define PANELS_MAX 5
-#define PANEL_HEIGHT 165
-#define PANEL_FRAME 130
-#define POINTS_MAX 2400 /* a line; about two a pixel */
+#define WIDTH              1400
+#define HEIGHT             840
+#define LINES_MAX          6
+#define PANELS_MAX         5
+#define PANEL_HEIGHT       165
+#define PANEL_TOP          70
+#define PANEL_BOTTOM       90
+#define POINTS_MAX         2400 /* a line; about two a pixel */
 #define TIMELINE_PORTS_MAX 14
-#define CDF_POINTS_MAX 2000
+#define CDF_POINTS_MAX     2000
 /* From this ratio of the largest to the smallest value on, a CDF has a logarithmic axis. */
 #define LOG_AXIS_RATIO 100
 
 /* ---- lines ---------------------------------------------------------------- */
 
-static bool write_line(struct gnuplot *plot, guint i, const GArray *points, double x_divisor, double y_divisor, GError **err)
+static bool write_line(struct gnuplot *plot, guint i, const GArray *points, double x_divisor,
+                       double y_divisor, GError **err)
 {
     g_autofree char *name = g_strdup_printf("line%u", i);
     GString *text = g_string_new(NULL);
@@ -82,18 +84,31 @@ static char **name_queues(const struct record_book *book, const GPtrArray *all)
     return names;
 }
 
+static void begin_panels(struct gnuplot *plot, guint n)
+{
+    int height = PANEL_TOP + PANEL_BOTTOM + PANEL_HEIGHT * (int)n;
+    GString *margins = g_string_new("0.09,0.97,");
+    gnuplot_number(margins, (double)PANEL_BOTTOM / height);
+    g_string_append_c(margins, ',');
+    gnuplot_number(margins, 1 - (double)PANEL_TOP / height);
+    gnuplot_begin(plot, WIDTH, height);
+    gnuplot_add(plot, "set multiplot layout %u,1 margins screen %s spacing screen 0.012\nunset key\n", n,
+                margins->str);
+    g_string_free(margins, TRUE);
+}
+
 /* Queues swing too fast for curves in one panel to be told apart; equal axes keep panels comparable. */
-static bool draw_queue_panels(const struct record_book *book, struct gnuplot *plot, const GPtrArray *all, const char *title,
-                              GError **err)
+static bool draw_queue_panels(const struct record_book *book, struct gnuplot *plot, const GPtrArray *all,
+                              const char *title, GError **err)
 {
     struct plot_scale time = plot_scale_time(last_x(all)), bytes = plot_scale_bytes(best_score(all));
     g_auto(GStrv) names = name_queues(book, all);
-    gnuplot_begin(plot, WIDTH, PANEL_FRAME + PANEL_HEIGHT * (int)all->len);
-    gnuplot_add(plot, "set multiplot layout %u,1 margins screen 0.09,0.97,0.1,0.93 spacing screen 0.012\nunset key\n", all->len);
+    begin_panels(plot, all->len);
     add_range_from_zero(plot, "x", last_x(all) / time.divisor);
-    add_range_from_zero(plot, "y", 1.08 * best_score(all) / bytes.divisor);
+    add_range_from_zero(plot, "y", 1.3 * best_score(all) / bytes.divisor);
     plot_add_title(plot, book, title);
-    gnuplot_add(plot, "set ylabel 'depth (%s)'\nset format x ''\nset ytics nomirror autofreq font ',12'\n", bytes.unit);
+    gnuplot_add(plot, "set ylabel 'depth (%s)'\nset format x ''\nset ytics nomirror autofreq font ',12'\n",
+                bytes.unit);
     for (guint s = 0; s < all->len; s++) {
         struct plot_series *series = g_ptr_array_index(all, s);
         plot_series_thin(series, POINTS_MAX);
@@ -103,35 +118,43 @@ static bool draw_queue_panels(const struct record_book *book, struct gnuplot *pl
         if (s + 1 == all->len)
             gnuplot_add(plot, "set format x '%%g'\nset xlabel 'simulated time (%s)'\n", time.unit);
         gnuplot_add(plot, "set label 1 %s at graph 0.99,0.88 right font ',14' front\n", name);
-        gnuplot_add(plot, "plot 'line%u' using 1:2 with lines linetype 1 linewidth 0.8 linecolor rgb '#0057a0'\nunset title\n", s);
+        gnuplot_add(plot,
+                    "plot 'line%u' using 1:2 with lines linetype 1 linewidth 1.1 linecolor rgb "
+                    "'#0057a0'\nunset title\n",
+                    s);
     }
     gnuplot_add(plot, "unset multiplot\n");
     return true;
 }
 
-static enum plot_outcome draw_queues(const struct record_book *book, struct gnuplot *plot, const char **why, GError **err)
+static enum plot_outcome draw_queues(const struct record_book *book, struct gnuplot *plot, const char **why,
+                                     GError **err)
 {
     *why = "the run recorded no queue depths (table series/queue is absent or empty)";
-    g_autoptr(GPtrArray) all = plot_series_collect(columns_table(book, "series/queue"), "port", "class", "bytes");
+    g_autoptr(GPtrArray) all =
+        plot_series_collect(columns_table(book, "series/queue"), "port", "class", "bytes");
     if (!all)
         return PLOT_SKIPPED;
     guint n = all->len;
-    plot_series_fill_gaps(all, PLOT_GAP_ZERO);
+    g_autoptr(GArray) instants = plot_series_instants(book);
+    plot_series_fill_gaps(all, instants, PLOT_GAP_ZERO);
     plot_series_score_peak(all);
     plot_series_keep_best(all, PANELS_MAX);
-    g_autofree char *title = g_strdup_printf("Queue depth over time: the %u deepest of %u queues", all->len, n);
+    g_autofree char *title =
+        g_strdup_printf("Queue depth over time: the %u deepest of %u queues", all->len, n);
     return draw_queue_panels(book, plot, all, title, err) ? PLOT_DRAWN : PLOT_FAILED;
 }
 
 /* ---- rates ---------------------------------------------------------------- */
 
-static bool draw_rate_lines(const struct record_book *book, struct gnuplot *plot, const GPtrArray *all, const char *title,
-                            GError **err)
+static bool draw_rate_lines(const struct record_book *book, struct gnuplot *plot, const GPtrArray *all,
+                            const char *title, GError **err)
 {
     struct plot_scale time = plot_scale_time(last_x(all));
     gnuplot_begin(plot, WIDTH, HEIGHT);
     plot_add_title(plot, book, title);
-    gnuplot_add(plot, "set xlabel 'simulated time (%s)'\nset ylabel 'rate (Gb/s)'\nset yrange [0:*]\n", time.unit);
+    gnuplot_add(plot, "set xlabel 'simulated time (%s)'\nset ylabel 'rate (Gb/s)'\nset yrange [0:*]\n",
+                time.unit);
     plot_add_key(plot, 2);
     add_range_from_zero(plot, "x", last_x(all) / time.divisor);
     for (guint s = 0; s < all->len; s++) {
@@ -146,17 +169,21 @@ static bool draw_rate_lines(const struct record_book *book, struct gnuplot *plot
     return true;
 }
 
-static enum plot_outcome draw_rates(const struct record_book *book, struct gnuplot *plot, const char **why, GError **err)
+static enum plot_outcome draw_rates(const struct record_book *book, struct gnuplot *plot, const char **why,
+                                    GError **err)
 {
     *why = "the run recorded no sending rates (table series/rate is absent or empty)";
-    g_autoptr(GPtrArray) all = plot_series_collect(columns_table(book, "series/rate"), "flow", NULL, "rate_bps");
+    g_autoptr(GPtrArray) all =
+        plot_series_collect(columns_table(book, "series/rate"), "flow", NULL, "rate_bps");
     if (!all)
         return PLOT_SKIPPED;
     guint n = all->len;
-    plot_series_fill_gaps(all, PLOT_GAP_BREAK);
+    g_autoptr(GArray) instants = plot_series_instants(book);
+    plot_series_fill_gaps(all, instants, PLOT_GAP_BREAK);
     plot_series_score_swing(all);
     plot_series_keep_best(all, LINES_MAX);
-    g_autofree char *title = g_strdup_printf("Sending rate over time: the %u of %u flows that vary most", all->len, n);
+    g_autofree char *title =
+        g_strdup_printf("Sending rate over time: the %u of %u flows that vary most", all->len, n);
     return draw_rate_lines(book, plot, all, title, err) ? PLOT_DRAWN : PLOT_FAILED;
 }
 
@@ -201,10 +228,12 @@ static void add_cdf_curve(struct gnuplot *plot, guint i, const char *what, const
     g_autofree char *p99 = units_human_time(stats_percentile_sorted_i64(cdf->sorted, cdf->n, 99));
     g_autofree char *text = g_strdup_printf("%s: p50 %s, p99 %s", what, p50, p99);
     g_autofree char *title = gnuplot_quote(text);
-    gnuplot_add(plot, "%s'line%u' using 1:2 with steps linetype %u title %s", i == 0 ? "plot " : ", ", i, i + 1, title);
+    gnuplot_add(plot, "%s'line%u' using 1:2 with steps linetype %u title %s", i == 0 ? "plot " : ", ", i,
+                i + 1, title);
 }
 
-static bool draw_cdfs(const struct record_book *book, struct gnuplot *plot, const struct cdf *cdfs, GError **err)
+static bool draw_cdfs(const struct record_book *book, struct gnuplot *plot, const struct cdf *cdfs,
+                      GError **err)
 {
     static const char *const names[] = {"last byte received", "last byte acknowledged"};
     int64_t largest = 0, smallest = INT64_MAX;
@@ -232,7 +261,8 @@ static bool draw_cdfs(const struct record_book *book, struct gnuplot *plot, cons
     return true;
 }
 
-static enum plot_outcome draw_completion(const struct record_book *book, struct gnuplot *plot, const char **why, GError **err)
+static enum plot_outcome draw_completion(const struct record_book *book, struct gnuplot *plot,
+                                         const char **why, GError **err)
 {
     *why = "no flow has finished (table flows is absent, empty, or all its flows are unfinished)";
     struct cdf cdfs[] = {cdf_of(book, "fct_rx_ps"), cdf_of(book, "fct_ack_ps")};
@@ -279,11 +309,13 @@ static GArray *rank_ports(const GArray *pauses)
 }
 
 /* Bars of PORT on row ROW; pauses that no pixel separates are one bar. */
-static void append_timeline(GString *text, const GArray *pauses, int64_t port, guint row, double divisor, int64_t pixel_ps)
+static void append_timeline(GString *text, const GArray *pauses, int64_t port, guint row, double divisor,
+                            int64_t pixel_ps)
 {
     int64_t start_ps = -1, end_ps = -1;
     for (guint i = 0; i <= pauses->len; i++) {
-        const struct plot_pause *pause = i < pauses->len ? &g_array_index(pauses, struct plot_pause, i) : NULL;
+        const struct plot_pause *pause =
+            i < pauses->len ? &g_array_index(pauses, struct plot_pause, i) : NULL;
         if (pause && pause->port != port)
             continue;
         if (pause && start_ps >= 0 && pause->start_ps <= end_ps + pixel_ps) {
@@ -303,8 +335,8 @@ static void append_timeline(GString *text, const GArray *pauses, int64_t port, g
     }
 }
 
-static bool write_timeline(const struct record_book *book, struct gnuplot *plot, const GArray *pauses, const GArray *ports,
-                           guint shown, double divisor, int64_t end_ps, GError **err)
+static bool write_timeline(const struct record_book *book, struct gnuplot *plot, const GArray *pauses,
+                           const GArray *ports, guint shown, double divisor, int64_t end_ps, GError **err)
 {
     struct columns_port_index *index = columns_port_index_new(book);
     GString *text = g_string_new(NULL), *tics = g_string_new(NULL);
@@ -323,7 +355,8 @@ static bool write_timeline(const struct record_book *book, struct gnuplot *plot,
 }
 
 /* Two panels over one time axis: the sum, and which ports when. */
-static bool draw_pause_panels(const struct record_book *book, struct gnuplot *plot, const GArray *pauses, GError **err)
+static bool draw_pause_panels(const struct record_book *book, struct gnuplot *plot, const GArray *pauses,
+                              GError **err)
 {
     g_autoptr(GArray) sum = plot_pauses_cumulated(pauses);
     g_autoptr(GArray) ports = rank_ports(pauses);
@@ -331,25 +364,33 @@ static bool draw_pause_panels(const struct record_book *book, struct gnuplot *pl
     struct plot_scale time = plot_scale_time(last->x_ps), paused = plot_scale_time(last->y);
     struct plot_series line = {.points = sum};
     guint shown = MIN(ports->len, TIMELINE_PORTS_MAX);
-    g_autofree char *title = g_strdup_printf("PFC pauses: sum over all ports, and the %u longest-paused of %u ports", shown, ports->len);
+    g_autofree char *title = g_strdup_printf(
+        "PFC pauses: sum over all ports, and the %u longest-paused of %u ports", shown, ports->len);
     plot_series_thin(&line, POINTS_MAX);
     gnuplot_begin(plot, WIDTH, HEIGHT + 60);
     gnuplot_add(plot, "set multiplot\nset lmargin at screen 0.2\nset rmargin at screen 0.97\nunset key\n");
     add_range_from_zero(plot, "x", last->x_ps / time.divisor);
     plot_add_title(plot, book, title);
-    gnuplot_add(plot, "set tmargin at screen 0.93\nset bmargin at screen 0.62\nset yrange [0:*]\n"
-                      "set ylabel 'paused, cumulated (%s)'\nplot 'line0' using 1:2 with lines linetype 1\n", paused.unit);
-    gnuplot_add(plot, "unset title\nset tmargin at screen 0.56\nset bmargin at screen 0.1\nunset ylabel\n"
-                      "set xlabel 'simulated time (%s)'\nset yrange [%u.6:-0.6]\n", time.unit, shown - 1);
+    gnuplot_add(plot,
+                "set tmargin at screen 0.93\nset bmargin at screen 0.62\nset yrange [0:*]\n"
+                "set ylabel 'paused, cumulated (%s)'\nplot 'line0' using 1:2 with lines linetype 1\n",
+                paused.unit);
+    gnuplot_add(plot,
+                "unset title\nset tmargin at screen 0.56\nset bmargin at screen 0.1\nunset ylabel\n"
+                "set xlabel 'simulated time (%s)'\nset yrange [%u.6:-0.6]\n",
+                time.unit, shown - 1);
     if (!write_line(plot, 0, sum, time.divisor, paused.divisor, err) ||
         !write_timeline(book, plot, pauses, ports, shown, time.divisor, (int64_t)last->x_ps, err))
         return false;
-    gnuplot_add(plot, "plot 'timeline' using 1:2:3:(0) with vectors nohead linecolor rgb '#b83b00' linewidth 7 dashtype 1\n"
-                      "unset multiplot\n");
+    gnuplot_add(
+        plot,
+        "plot 'timeline' using 1:2:3:(0) with vectors nohead linecolor rgb '#b83b00' linewidth 7 dashtype 1\n"
+        "unset multiplot\n");
     return true;
 }
 
-static enum plot_outcome draw_pauses(const struct record_book *book, struct gnuplot *plot, const char **why, GError **err)
+static enum plot_outcome draw_pauses(const struct record_book *book, struct gnuplot *plot, const char **why,
+                                     GError **err)
 {
     *why = "no port was paused, or the run recorded no pause frames (table events/pfc is absent or empty)";
     g_autoptr(GArray) pauses = plot_pauses(book);
@@ -362,10 +403,15 @@ static enum plot_outcome draw_pauses(const struct record_book *book, struct gnup
 
 static const struct picture {
     const char *name;
-    enum plot_outcome (*draw)(const struct record_book *book, struct gnuplot *plot, const char **why, GError **err);
+    enum plot_outcome (*draw)(const struct record_book *book, struct gnuplot *plot, const char **why,
+                              GError **err);
 } pictures[] = {
-    {"fct_cdf", draw_completion}, {"queue_depth", draw_queues},        {"rates", draw_rates},
-    {"pauses", draw_pauses},      {"link_utilisation", plot_draw_links}, {"collectives", plot_draw_collectives},
+    {"fct_cdf", draw_completion},
+    {"queue_depth", draw_queues},
+    {"rates", draw_rates},
+    {"pauses", draw_pauses},
+    {"link_utilisation", plot_draw_links},
+    {"collectives", plot_draw_collectives},
 };
 
 static bool make_picture(const struct record_book *book, const struct picture *picture, const char *out_dir,
@@ -392,7 +438,8 @@ bool plot_run(const struct record_book *book, const char *out_dir, const char *f
               GPtrArray *skipped, GError **err)
 {
     if (g_mkdir_with_parents(out_dir, 0777) != 0) {
-        g_set_error(err, GNUPLOT_ERROR, GNUPLOT_ERROR_IO, "%s: cannot make this folder: %s", out_dir, g_strerror(errno));
+        g_set_error(err, GNUPLOT_ERROR, GNUPLOT_ERROR_IO, "%s: cannot make this folder: %s", out_dir,
+                    g_strerror(errno));
         return false;
     }
     for (gsize p = 0; p < G_N_ELEMENTS(pictures); p++)

@@ -9,9 +9,9 @@
 #include "analysis/gnuplot.h"
 #include "sim/record.h"
 
-/* Draws every picture for which BOOK has data into OUT_DIR (made if it is not there) as <name>.<FORMAT>, FORMAT
- * "png" or "svg". Adds the paths to MADE_PATHS and, for each picture left out, "name: why" to SKIPPED (may be
- * NULL); both are arrays of char * to be freed with g_free. Errors: see gnuplot_error. */
+/* Draws every picture for which BOOK has data into OUT_DIR (made if it is not there) as <name>.<FORMAT>,
+ * FORMAT "png" or "svg". Adds the paths to MADE_PATHS and, for each picture left out, "name: why" to SKIPPED
+ * (may be NULL); both are arrays of char * to be freed with g_free. Errors: see gnuplot_error. */
 bool plot_run(const struct record_book *book, const char *out_dir, const char *format, GPtrArray *made_paths,
               GPtrArray *skipped, GError **err);
 

@@ -4,13 +4,12 @@
 #include "analysis/columns.h"
 #include "sim/units.h"
 #include <math.h>
-#include <stdlib.h>
 
-#define WIDTH 1400
-#define BARS_MAX 24
-#define BAR_PIXELS 34
+#define WIDTH        1400
+#define BARS_MAX     24
+#define BAR_PIXELS   34
 #define FRAME_PIXELS 210 /* title, axis, key */
-#define LABEL_MAX 34
+#define LABEL_MAX    34
 
 /* ---- shared --------------------------------------------------------------- */
 
@@ -47,7 +46,9 @@ void plot_add_title(struct gnuplot *plot, const struct record_book *book, const 
 void plot_add_key(struct gnuplot *plot, guint rows)
 {
     /* gnuplot's own place below the plot touches the axis label */
-    gnuplot_add(plot, "set bmargin %u\nset key at screen 0.5, character 0.6 bottom center horizontal Left reverse samplen 5 maxrows %u\n",
+    gnuplot_add(plot,
+                "set bmargin %u\nset key at screen 0.5, character 0.6 bottom center horizontal Left reverse "
+                "samplen 5 maxrows %u\n",
                 5 + rows, rows);
 }
 
@@ -56,8 +57,11 @@ void plot_append_tic(GString *tics, const char *text, guint position)
     g_autofree char *valid = g_utf8_make_valid(text, -1);
     bool fits = g_utf8_strlen(valid, -1) <= LABEL_MAX;
     g_autofree char *start = fits ? g_strdup(valid) : g_utf8_substring(valid, 0, LABEL_MAX - 3);
-    g_autofree char *label = g_strdup_printf("%s%s", start, fits ? "" : "...");
-    g_autofree char *quoted = gnuplot_quote(label);
+    GString *label = g_string_new(start);
+    g_string_replace(label, "%", "%%", 0); /* a tic label is a format of the position */
+    g_string_append(label, fits ? "" : "...");
+    g_autofree char *quoted = gnuplot_quote(label->str);
+    g_string_free(label, TRUE);
     g_string_append_printf(tics, "%s%s %u", tics->len > 0 ? ", " : "", quoted, position);
 }
 
@@ -88,14 +92,15 @@ static void add_bar(struct bars *bars, const char *label, double value, double s
     bars->max = fmax(bars->max, fmax(isfinite(value) ? value : 0, isfinite(second) ? second : 0));
 }
 
-static bool begin_bars(const struct record_book *book, struct gnuplot *plot, const struct bars *bars, const char *title,
-                       const char *x_label, GError **err)
+static bool begin_bars(const struct record_book *book, struct gnuplot *plot, const struct bars *bars,
+                       const char *title, const char *x_label, GError **err)
 {
     gnuplot_begin(plot, WIDTH, FRAME_PIXELS + BAR_PIXELS * (int)MAX(bars->n, 4));
     plot_add_title(plot, book, title);
     GString *top = g_string_new(NULL);
     gnuplot_number(top, bars->max > 0 ? bars->max * 1.12 : 1); /* room for the text at the longest bar */
-    gnuplot_add(plot, "set xlabel '%s'\nset xrange [0:%s]\nset yrange [%u.6:-0.6]\n", x_label, top->str, bars->n - 1);
+    gnuplot_add(plot, "set xlabel '%s'\nset xrange [0:%s]\nset yrange [%u.6:-0.6]\n", x_label, top->str,
+                bars->n - 1);
     g_string_free(top, TRUE);
     gnuplot_add(plot, "set ytics (%s) font ',13' scale 0\nset grid noytics\n", bars->tics->str);
     plot_add_key(plot, 1);
@@ -103,35 +108,10 @@ static bool begin_bars(const struct record_book *book, struct gnuplot *plot, con
     return gnuplot_data(plot, "bars", bars->data, err);
 }
 
-struct ranked {
-    int64_t row;
-    double key;
-};
-
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? 1 : -1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
-/* Rows by COLUMN, largest first; a row without a number counts as MISSING. */
-static struct ranked *rank_rows(const struct record_table *table, const char *column, double missing)
-{
-    int64_t n = record_table_n_rows(table);
-    struct ranked *ranked = g_new(struct ranked, (gsize)n);
-    for (int64_t r = 0; r < n; r++) {
-        double key = columns_number(table, column, r, missing);
-        ranked[r] = (struct ranked){r, isnan(key) ? missing : key};
-    }
-    qsort(ranked, (size_t)n, sizeof *ranked, compare_ranked);
-    return ranked;
-}
-
 /* ---- links ---------------------------------------------------------------- */
 
-enum plot_outcome plot_draw_links(const struct record_book *book, struct gnuplot *plot, const char **why, GError **err)
+enum plot_outcome plot_draw_links(const struct record_book *book, struct gnuplot *plot, const char **why,
+                                  GError **err)
 {
     const struct record_table *ports = columns_table(book, "ports");
     *why = "the run recorded no link utilisation (table ports is absent or empty)";
@@ -139,19 +119,22 @@ enum plot_outcome plot_draw_links(const struct record_book *book, struct gnuplot
         return PLOT_SKIPPED;
     guint n = (guint)MIN(record_table_n_rows(ports), BARS_MAX);
     double span_ps = columns_summary(book, "makespan_ps", NAN);
-    g_autofree struct ranked *ranked = rank_rows(ports, "utilisation", -1);
+    g_autofree int64_t *ranked = columns_rank(ports, "utilisation", -1);
     struct bars bars = {g_string_new(NULL), g_string_new(NULL), 0, 0};
     for (guint i = 0; i < n; i++) {
-        double used = 100 * columns_number(ports, "utilisation", ranked[i].row, NAN);
-        double paused = 100 * columns_number(ports, "paused_ps", ranked[i].row, NAN) / span_ps;
-        g_autofree char *label = columns_port_label(ports, ranked[i].row);
+        double used = 100 * columns_number(ports, "utilisation", ranked[i], NAN);
+        double paused = 100 * columns_number(ports, "paused_ps", ranked[i], NAN) / span_ps;
+        g_autofree char *label = columns_port_label(ports, ranked[i]);
         g_autofree char *text = g_strdup_printf("%.0f %%", used);
         add_bar(&bars, label, used, paused, text);
     }
-    g_autofree char *title = g_strdup_printf("Link utilisation: the %u busiest of %" G_GINT64_FORMAT " links", n, record_table_n_rows(ports));
+    g_autofree char *title = g_strdup_printf("Link utilisation: the %u busiest of %" G_GINT64_FORMAT " links",
+                                             n, record_table_n_rows(ports));
     bool ok = begin_bars(book, plot, &bars, title, "share of the makespan (%)", err);
-    gnuplot_add(plot, "plot 'bars' using 2:1:(0):2:($1-0.38):($1+0.14) with boxxyerror linestyle 1 fillstyle solid 1 title 'sending', "
-                      "'bars' using 3:1:(0):3:($1+0.14):($1+0.38) with boxxyerror linestyle 2 fillstyle pattern 4 border title 'paused (classes summed)', "
+    gnuplot_add(plot, "plot 'bars' using 2:1:(0):2:($1-0.38):($1+0.14) with boxxyerror linestyle 1 fillstyle "
+                      "solid 1 title 'sending', "
+                      "'bars' using 3:1:(0):3:($1+0.14):($1+0.38) with boxxyerror linestyle 2 fillstyle "
+                      "pattern 4 border title 'paused (classes summed)', "
                       "'bars' using 2:($1-0.12):4 with labels left offset 0.6,0 font ',12' notitle\n");
     bars_release(&bars);
     return ok ? PLOT_DRAWN : PLOT_FAILED;
@@ -167,12 +150,14 @@ static void add_collective(struct bars *bars, const struct record_table *table, 
     double ratio = columns_number(table, "ratio", row, NAN);
     g_autofree char *size = units_human_bytes(columns_number(table, "bytes", row, NAN));
     g_autofree char *label = g_strdup_printf("%s, %s", name ? name[row] : op ? op[row] : "collective", size);
-    g_autofree char *text = done && isfinite(gigabytes) ? g_strdup_printf("%.1f", gigabytes) : g_strdup("unfinished");
+    g_autofree char *text =
+        done && isfinite(gigabytes) ? g_strdup_printf("%.1f", gigabytes) : g_strdup("unfinished");
     /* time over bound is also bound bandwidth over bandwidth */
     add_bar(bars, label, done && isfinite(gigabytes) ? gigabytes : 0, done ? gigabytes * ratio : NAN, text);
 }
 
-enum plot_outcome plot_draw_collectives(const struct record_book *book, struct gnuplot *plot, const char **why, GError **err)
+enum plot_outcome plot_draw_collectives(const struct record_book *book, struct gnuplot *plot,
+                                        const char **why, GError **err)
 {
     const struct record_table *table = columns_table(book, "collectives");
     *why = "the workload has no collectives (table collectives is absent or empty)";
@@ -180,16 +165,21 @@ enum plot_outcome plot_draw_collectives(const struct record_book *book, struct g
         return PLOT_SKIPPED;
     int64_t rows = record_table_n_rows(table);
     guint n = (guint)MIN(rows, BARS_MAX);
-    g_autofree struct ranked *ranked = rows > n ? rank_rows(table, "ratio", INFINITY) : NULL;
+    g_autofree int64_t *ranked = rows > n ? columns_rank(table, "ratio", INFINITY) : NULL;
     struct bars bars = {g_string_new(NULL), g_string_new(NULL), 0, 0};
     for (guint i = 0; i < n; i++)
-        add_collective(&bars, table, ranked ? ranked[i].row : (int64_t)i);
-    g_autofree char *title = ranked ? g_strdup_printf("Collectives: the %u of %" G_GINT64_FORMAT " furthest from their bound", n, rows)
-                                    : g_strdup("Collectives");
+        add_collective(&bars, table, ranked ? ranked[i] : (int64_t)i);
+    g_autofree char *title =
+        ranked ? g_strdup_printf("Collectives: the %u of %" G_GINT64_FORMAT " furthest from their bound", n,
+                                 rows)
+               : g_strdup("Collectives");
     bool ok = begin_bars(book, plot, &bars, title, "bus bandwidth (GB/s)", err);
-    gnuplot_add(plot, "plot 'bars' using 2:1:(0):2:($1-0.34):($1+0.34) with boxxyerror linestyle 1 fillstyle solid 1 title 'simulated', "
-                      "'bars' using 3:($1-0.44):(0):(0.88) with vectors nohead linestyle 2 linewidth 3 title 'bound', "
-                      "'bars' using 2:1:4 with labels left offset 0.6,0 font ',12' notitle\n");
+    gnuplot_add(
+        plot,
+        "plot 'bars' using 2:1:(0):2:($1-0.34):($1+0.34) with boxxyerror linestyle 1 fillstyle solid 1 title "
+        "'simulated', "
+        "'bars' using 3:($1-0.44):(0):(0.88) with vectors nohead linestyle 2 linewidth 3 title 'bound', "
+        "'bars' using 2:1:4 with labels left offset 0.6,0 font ',12' notitle\n");
     bars_release(&bars);
     return ok ? PLOT_DRAWN : PLOT_FAILED;
 }

@@ -12,7 +12,7 @@ struct plot_scale {
     const char *unit;
     double divisor; /* base units a unit */
 };
-struct plot_scale plot_scale_time(double max_ps);    /* ns, us, ms, s */
+struct plot_scale plot_scale_time(double max_ps);     /* ns, us, ms, s */
 struct plot_scale plot_scale_bytes(double max_bytes); /* B, kB, MB, GB */
 
 /* TITLE, and the scenario's name below it. */
@@ -22,9 +22,11 @@ void plot_add_key(struct gnuplot *plot, guint rows);
 /* Appends the axis label "'text' position", shortened to what a margin holds, after a comma if needed. */
 void plot_append_tic(GString *tics, const char *text, guint position);
 
-/* Each sets WHY to the reason, and returns PLOT_SKIPPED when the book has nothing to draw; PLOT_FAILED has ERR set. */
-enum plot_outcome plot_draw_links(const struct record_book *book, struct gnuplot *plot, const char **why, GError **err);
-enum plot_outcome plot_draw_collectives(const struct record_book *book, struct gnuplot *plot, const char **why,
-                                        GError **err);
+/* Each sets WHY to the reason, and returns PLOT_SKIPPED when the book has nothing to draw; PLOT_FAILED has
+ * ERR set. */
+enum plot_outcome plot_draw_links(const struct record_book *book, struct gnuplot *plot, const char **why,
+                                  GError **err);
+enum plot_outcome plot_draw_collectives(const struct record_book *book, struct gnuplot *plot,
+                                        const char **why, GError **err);
 
 #endif

@@ -2,6 +2,7 @@
 #include "analysis/plot_series.h"
 
 #include "analysis/columns.h"
+#include "analysis/stats.h"
 #include "sim/units.h"
 #include <math.h>
 #include <stdlib.h>
@@ -46,8 +47,8 @@ static struct plot_series *need_series(GPtrArray *all, GHashTable *by_pair, stru
     return series;
 }
 
-GPtrArray *plot_series_collect(const struct record_table *table, const char *key_column, const char *class_column,
-                               const char *y_column)
+GPtrArray *plot_series_collect(const struct record_table *table, const char *key_column,
+                               const char *class_column, const char *y_column)
 {
     const int64_t *t_ps = columns_i64(table, "t_ps"), *key = columns_i64(table, key_column);
     const int64_t *class = class_column ? columns_i64(table, class_column) : NULL;
@@ -72,50 +73,88 @@ static const struct plot_point *point_at(const struct plot_series *series, guint
     return &g_array_index(series->points, struct plot_point, i);
 }
 
-static double smallest_step(const GPtrArray *all)
-{
-    double step = INFINITY;
-    for (guint s = 0; s < all->len; s++) {
-        const struct plot_series *series = g_ptr_array_index(all, s);
-        for (guint i = 1; i < series->points->len; i++) {
-            double dx = point_at(series, i)->x_ps - point_at(series, i - 1)->x_ps;
-            if (dx > 0)
-                step = fmin(step, dx);
-        }
-    }
-    return step;
-}
-
 static void add_point(GArray *points, double x_ps, double y)
 {
     struct plot_point point = {x_ps, y};
     g_array_append_val(points, point);
 }
 
-static void fill_series(struct plot_series *series, double step, double y, bool at_ends)
+GArray *plot_series_instants(const struct record_book *book)
 {
-    const GArray *from = series->points;
-    GArray *to = g_array_new(FALSE, FALSE, sizeof(struct plot_point));
-    for (guint i = 0; i < from->len; i++) {
-        struct plot_point point = *point_at(series, i);
-        double before = i > 0 ? point_at(series, i - 1)->x_ps : -INFINITY;
-        if (i > 0 && point.x_ps - before > 1.5 * step)
-            add_point(to, before + step, y);
-        if ((i > 0 || at_ends) && point.x_ps - before > 1.5 * step && point.x_ps >= step)
-            add_point(to, point.x_ps - step, y);
-        g_array_append_val(to, point);
+    GArray *instants = g_array_new(FALSE, FALSE, sizeof(int64_t));
+    for (int i = 0; i < record_table_n(book); i++) {
+        const struct record_table *table = record_table_at(book, i);
+        const int64_t *t_ps = columns_i64(table, "t_ps");
+        for (int64_t r = 0;
+             t_ps && g_str_has_prefix(record_table_path(table), "series/") && r < record_table_n_rows(table);
+             r++)
+            if (r == 0 ||
+                t_ps[r] != t_ps[r - 1]) /* rows of one instant lie together: keeps the array small */
+                g_array_append_val(instants, t_ps[r]);
     }
-    if (at_ends && from->len > 0)
-        add_point(to, point_at(series, from->len - 1)->x_ps + step, y);
+    int64_t *values = (int64_t *)(void *)instants->data;
+    guint n = 0;
+    stats_sort_i64(values, instants->len);
+    for (guint i = 0; i < instants->len; i++)
+        if (i == 0 || values[i] != values[i - 1])
+            values[n++] = values[i];
+    g_array_set_size(instants, n);
+    return instants;
+}
+
+static double instant_at(const GArray *instants, int64_t i)
+{
+    return (double)g_array_index(instants, int64_t, i);
+}
+
+/* Index of the first instant at or after X_PS; their number if there is none. */
+static int64_t instant_index(const GArray *instants, double x_ps)
+{
+    int64_t low = 0, high = instants->len;
+    while (low < high) {
+        int64_t middle = (low + high) / 2;
+        if (instant_at(instants, middle) < x_ps)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* One value at the first and one at the last of the instants FROM to UNTIL. */
+static void fill_between(GArray *to, const GArray *instants, int64_t from, int64_t until, double y)
+{
+    if (from <= until)
+        add_point(to, instant_at(instants, from), y);
+    if (from < until)
+        add_point(to, instant_at(instants, until), y);
+}
+
+static void fill_series(struct plot_series *series, const GArray *instants, double y, bool at_ends)
+{
+    GArray *to = g_array_new(FALSE, FALSE, sizeof(struct plot_point));
+    int64_t before = -1;
+    for (guint i = 0; i < series->points->len; i++) {
+        struct plot_point point = *point_at(series, i);
+        int64_t at = instant_index(instants, point.x_ps);
+        if (i > 0)
+            fill_between(to, instants, before + 1, at - 1, y);
+        else if (at_ends && at > 0)
+            add_point(to, instant_at(instants, at - 1), y);
+        g_array_append_val(to, point);
+        before = at;
+    }
+    if (at_ends && before >= 0 && before + 1 < (int64_t)instants->len)
+        add_point(to, instant_at(instants, before + 1), y);
     g_array_free(series->points, TRUE);
     series->points = to;
 }
 
-void plot_series_fill_gaps(GPtrArray *all, enum plot_gap gap)
+void plot_series_fill_gaps(GPtrArray *all, const GArray *instants, enum plot_gap gap)
 {
-    double step = smallest_step(all);
-    for (guint s = 0; isfinite(step) && s < all->len; s++)
-        fill_series(g_ptr_array_index(all, s), step, gap == PLOT_GAP_ZERO ? 0.0 : NAN, gap == PLOT_GAP_ZERO);
+    for (guint s = 0; s < all->len; s++)
+        fill_series(g_ptr_array_index(all, s), instants, gap == PLOT_GAP_ZERO ? 0.0 : NAN,
+                    gap == PLOT_GAP_ZERO);
 }
 
 /* ---- ranking -------------------------------------------------------------- */
@@ -169,7 +208,7 @@ static void mark_stretch(const struct plot_series *series, guint from, guint to,
     guint low = from, high = from;
     for (guint i = from; i < to; i++) {
         double y = point_at(series, i)->y;
-        keep[i] = !isfinite(y); /* a break stays a break */
+        keep[i] = !isfinite(y);                              /* a break stays a break */
         if (isfinite(y) && !(point_at(series, low)->y <= y)) /* also true where LOW is a break */
             low = i;
         if (isfinite(y) && !(point_at(series, high)->y >= y))
@@ -207,8 +246,8 @@ struct open_pause {
     int64_t start_ps, end_ps; /* end_ps is SIM_PS_MAX: until resume */
 };
 
-static int64_t pause_end(const struct record_table *ports, const struct columns_port_index *index, int64_t port,
-                         int64_t quanta, int64_t t_ps)
+static int64_t pause_end(const struct record_table *ports, const struct columns_port_index *index,
+                         int64_t port, int64_t quanta, int64_t t_ps)
 {
     int64_t row = columns_port_row(index, port);
     const int64_t *rate_bps = row < 0 ? NULL : columns_i64(ports, "rate_bps");
@@ -218,7 +257,8 @@ static int64_t pause_end(const struct record_table *ports, const struct columns_
     return t_ps > SIM_PS_MAX - pause_ps ? SIM_PS_MAX : t_ps + pause_ps;
 }
 
-static void close_pause(GArray *pauses, const struct pair *pair, const struct open_pause *open, int64_t end_ps)
+static void close_pause(GArray *pauses, const struct pair *pair, const struct open_pause *open,
+                        int64_t end_ps)
 {
     struct plot_pause pause = {pair->key, pair->class, open->start_ps, MIN(open->end_ps, end_ps)};
     if (pause.end_ps > pause.start_ps)
@@ -239,7 +279,8 @@ static void on_frame(GArray *pauses, GHashTable *on, struct pair pair, int64_t t
     if (open)
         open->end_ps = end_ps;
     else
-        g_hash_table_insert(on, g_memdup2(&pair, sizeof pair), g_memdup2(&(struct open_pause){t_ps, end_ps}, sizeof *open));
+        g_hash_table_insert(on, g_memdup2(&pair, sizeof pair),
+                            g_memdup2(&(struct open_pause){t_ps, end_ps}, sizeof *open));
 }
 
 static int compare_pauses(const void *a, const void *b)
@@ -260,7 +301,8 @@ static int64_t end_of_run(const struct record_book *book, int64_t last_event_ps)
 
 GArray *plot_pauses(const struct record_book *book)
 {
-    const struct record_table *events = columns_table(book, "events/pfc"), *ports = columns_table(book, "ports");
+    const struct record_table *events = columns_table(book, "events/pfc"),
+                              *ports = columns_table(book, "ports");
     const int64_t *t_ps = columns_i64(events, "t_ps"), *port = columns_i64(events, "port");
     const int64_t *class = columns_i64(events, "class"), *quanta = columns_i64(events, "quanta");
     if (!t_ps || !port || !class || !quanta)

@@ -22,13 +22,16 @@ struct plot_series {
 /* One series for every key (and class, when CLASS_COLUMN is not NULL) of TABLE, in order of first
  * appearance; X is column t_ps. NULL when a column is missing. Cells that are not finite are left out.
  * (transfer full: g_ptr_array_unref) */
-GPtrArray *plot_series_collect(const struct record_table *table, const char *key_column, const char *class_column,
-                               const char *y_column);
+GPtrArray *plot_series_collect(const struct record_table *table, const char *key_column,
+                               const char *class_column, const char *y_column);
 
-/* Between points further apart than 1.5 sampling grains (the smallest step of any series): PLOT_GAP_ZERO
- * puts zeros, also around the first and the last point; PLOT_GAP_BREAK breaks the line. */
+/* All instants at which the book was sampled: every t_ps of the tables series/..., ascending, each once.
+ * (transfer full: int64_t) */
+GArray *plot_series_instants(const struct record_book *book);
+/* Where a series has no point at some of INSTANTS between (and, for zeros, next to) its points: PLOT_GAP_ZERO
+ * puts zeros there, PLOT_GAP_BREAK breaks the line. */
 enum plot_gap { PLOT_GAP_ZERO, PLOT_GAP_BREAK };
-void plot_series_fill_gaps(GPtrArray *series, enum plot_gap gap);
+void plot_series_fill_gaps(GPtrArray *series, const GArray *instants, enum plot_gap gap);
 
 /* Sets scores to the largest y, or to largest less smallest. */
 void plot_series_score_peak(GPtrArray *series);

@@ -7,13 +7,15 @@
 #include "sim/units.h"
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 
 #define COLLECTIVES_MAX 20
-#define UNFINISHED_MAX 5
-#define LINKS_MAX 5
+#define UNFINISHED_MAX  5
+#define LINKS_MAX       5
 
-static void heading(FILE *out, const char *text) { fprintf(out, "\n%s\n", text); }
+static void heading(FILE *out, const char *text)
+{
+    fprintf(out, "\n%s\n", text);
+}
 
 /* "key  value" lines under a heading. */
 static void line(FILE *out, const char *label, const char *format, ...) G_GNUC_PRINTF(3, 4);
@@ -63,39 +65,12 @@ static void add_cell_text(struct text_table *table, const char *const *texts, in
     text_table_add(table, texts ? texts[row] : "-");
 }
 
-/* ---- rows in the order of a figure ---------------------------------------- */
-
-struct ranked {
-    int64_t row;
-    double key;
-};
-
-static int compare_ranked(const void *a, const void *b)
-{
-    const struct ranked *x = a, *y = b;
-    if (x->key != y->key)
-        return x->key < y->key ? 1 : -1;
-    return (x->row > y->row) - (x->row < y->row);
-}
-
-/* Rows by COLUMN, largest first, equal ones in their order; a row without a number counts as MISSING. */
-static struct ranked *rank_rows(const struct record_table *table, const char *column, double missing)
-{
-    int64_t n = record_table_n_rows(table);
-    struct ranked *ranked = g_new(struct ranked, (gsize)n);
-    for (int64_t r = 0; r < n; r++) {
-        double key = columns_number(table, column, r, missing);
-        ranked[r] = (struct ranked){r, isnan(key) ? missing : key};
-    }
-    qsort(ranked, (size_t)n, sizeof *ranked, compare_ranked);
-    return ranked;
-}
-
 /* ---- sections ------------------------------------------------------------- */
 
 static void print_run(const struct record_book *book, FILE *out)
 {
-    static const char *const keys[] = {"scenario", "version", "seed", "threads", "fidelity", "digest", "status"};
+    static const char *const keys[] = {"scenario", "topology", "version", "seed",
+                                       "threads",  "fidelity", "digest",  "status"};
     fputs("Run\n", out);
     for (gsize i = 0; i < G_N_ELEMENTS(keys); i++) {
         const char *value = record_meta_get(book, keys[i]);
@@ -142,21 +117,45 @@ static void add_collective(struct text_table *table, const struct record_table *
     add_real(table, done ? columns_number(from, "ratio", row, NAN) : NAN, 3);
 }
 
+/* Of a job that computes: the step and what of it communication costs. */
+static void print_step(const struct record_book *book, FILE *out)
+{
+    double step = 0, rank = 0, compute = 0, exposed = 0;
+    if (!record_summary_get(book, "step_ps", &step) || !record_summary_get(book, "step_rank", &rank) ||
+        !record_summary_get(book, "step_compute_ps", &compute) || !record_summary_get(book, "step_exposed_ps", &exposed))
+        return;
+    static const char *const headings[] = {"", "time", "share"};
+    const struct { const char *name; double ps; } rows[] = {
+        {"compute", compute}, {"exposed communication", exposed}, {"step", step}};
+    struct text_table *table = text_table_new(headings, "lrr");
+    g_autofree char *title = g_strdup_printf("Step time (rank %.0f, the slowest)", rank);
+    heading(out, title);
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        text_table_add(table, rows[i].name);
+        add_time(table, rows[i].ps);
+        g_autofree char *share = g_strdup_printf("%.1f %%", step > 0 ? 100 * rows[i].ps / step : 0);
+        text_table_add(table, share);
+    }
+    text_table_print(table, 2, out);
+    text_table_free(table);
+}
+
 static void print_collectives(const struct record_book *book, FILE *out)
 {
-    static const char *const headings[] = {"name",       "op",         "algorithm", "ranks", "size", "time",
-                                           "algbw GB/s", "busbw GB/s", "bound",     "time/bound"};
+    static const char *const headings[] = {"name", "op",         "algorithm",  "ranks", "size",
+                                           "time", "algbw GB/s", "busbw GB/s", "bound", "time/bound"};
     const struct record_table *from = columns_table(book, "collectives");
     if (!from)
         return;
     int64_t n = record_table_n_rows(from), shown = MIN(n, COLLECTIVES_MAX);
-    g_autofree struct ranked *ranked = n > shown ? rank_rows(from, "ratio", INFINITY) : NULL;
+    g_autofree int64_t *ranked = n > shown ? columns_rank(from, "ratio", INFINITY) : NULL;
     struct text_table *table = text_table_new(headings, "lllrrrrrrr");
     heading(out, "Collectives");
     if (ranked)
-        fprintf(out, "  %d of %" PRId64 ": the unfinished, then those furthest from their bound\n", COLLECTIVES_MAX, n);
+        fprintf(out, "  %d of %" PRId64 ": the unfinished, then those furthest from their bound\n",
+                COLLECTIVES_MAX, n);
     for (int64_t i = 0; i < shown; i++)
-        add_collective(table, from, ranked ? ranked[i].row : i);
+        add_collective(table, from, ranked ? ranked[i] : i);
     text_table_print(table, 2, out);
     text_table_free(table);
 }
@@ -176,7 +175,8 @@ static int64_t *finished_times(const struct record_table *flows, const char *nam
     return finished;
 }
 
-/* mean, p50, p99, max; from the flows, or from the summary of a book without them. False if neither has them. */
+/* mean, p50, p99, max; from the flows, or from the summary of a book without them. False if neither has them.
+ */
 static bool completion_figures(const struct record_book *book, const char *kind, double figures[4])
 {
     static const char *const names[] = {"mean", "p50", "p99", "max"};
@@ -196,7 +196,8 @@ static bool completion_figures(const struct record_book *book, const char *kind,
 static void print_completion(const struct record_book *book, FILE *out)
 {
     static const char *const headings[] = {"", "mean", "p50", "p99", "max"};
-    static const char *const kinds[] = {"rx", "ack"}, *const labels[] = {"last byte received", "last byte acknowledged"};
+    static const char *const kinds[] = {"rx", "ack"}, *const labels[] = {"last byte received",
+                                                                         "last byte acknowledged"};
     struct text_table *table = text_table_new(headings, "lrrrr");
     bool any = false;
     for (int k = 0; k < 2; k++) {
@@ -222,7 +223,8 @@ static void print_unfinished(const struct record_table *flows, FILE *out)
         return;
     for (int64_t r = 0; r < record_table_n_rows(flows); r++)
         if (!done[r] && n++ < UNFINISHED_MAX)
-            fprintf(out, "  unfinished: flow %" PRId64 " from host %" PRId64 " to %" PRId64 "\n", flow[r], src[r], dst[r]);
+            fprintf(out, "  unfinished: flow %" PRId64 " from host %" PRId64 " to %" PRId64 "\n", flow[r],
+                    src[r], dst[r]);
     if (n > UNFINISHED_MAX)
         fprintf(out, "  ... and %" PRId64 " more\n", n - UNFINISHED_MAX);
 }
@@ -264,11 +266,12 @@ static bool print_count(const struct record_book *book, const char *name, const 
 
 static void print_pauses(const struct record_book *book, FILE *out)
 {
-    double frames = columns_summary(book, "pfc_pause_frames", NAN), paused_ps = columns_summary(book, "pfc_paused_ps", NAN);
+    double frames = columns_summary(book, "pfc_pause_frames", NAN),
+           paused_ps = columns_summary(book, "pfc_paused_ps", NAN);
     g_autofree char *paused = isfinite(paused_ps) ? units_human_time((int64_t)paused_ps) : NULL;
     if (isfinite(frames))
-        line(out, "PFC pauses", "%.0f frames%s%s%s", frames, paused ? ", ports paused for " : "", paused ? paused : "",
-             paused ? " in sum" : "");
+        line(out, "PFC pauses", "%.0f frames%s%s%s", frames, paused ? ", ports paused for " : "",
+             paused ? paused : "", paused ? " in sum" : "");
 }
 
 static void print_drops(const struct record_book *book, FILE *out)
@@ -281,7 +284,8 @@ static void print_drops(const struct record_book *book, FILE *out)
         g_string_append_printf(text, "%.0f packets", total);
     for (int64_t r = 0; class && dropped && r < record_table_n_rows(ledger); r++)
         if (dropped[r] > 0)
-            g_string_append_printf(text, "%s%" PRId64 " in class %" PRId64, text->len ? ", " : "", dropped[r], class[r]);
+            g_string_append_printf(text, "%s%" PRId64 " in class %" PRId64, text->len ? ", " : "", dropped[r],
+                                   class[r]);
     if (text->len)
         line(out, "drops", "%s", text->str);
     g_string_free(text, TRUE);
@@ -304,8 +308,12 @@ static void print_peak(const struct record_book *book, const char *name, const c
 static void print_congestion(const struct record_book *book, FILE *out)
 {
     static const char *const names[][2] = {
-        {"ecn_marked_pkts", "ECN marks"}, {"cnp_sent_pkts", "CNPs sent"}, {"cnp_handled_pkts", "CNPs handled"},
-        {"rate_cuts", "rate cuts"},       {"nacks", "NACKs"},             {"retransmitted_pkts", "retransmitted"},
+        {"ecn_marked_pkts", "ECN marks"},
+        {"cnp_sent_pkts", "CNPs sent"},
+        {"cnp_handled_pkts", "CNPs handled"},
+        {"rate_cuts", "rate cuts"},
+        {"nacks", "NACKs"},
+        {"retransmitted_pkts", "retransmitted"},
         {"timeouts", "timeouts"},
     };
     if (!columns_table(book, "ports") && isnan(columns_summary(book, "ecn_marked_pkts", NAN)))
@@ -324,8 +332,10 @@ static void print_congestion(const struct record_book *book, FILE *out)
 
 static void print_ledger(const struct record_book *book, FILE *out)
 {
-    static const char *const headings[] = {"class", "sent", "received", "dropped", "in flight", "bytes sent", "received", "dropped"};
-    static const char *const counts[] = {"class", "sent_pkts", "received_pkts", "dropped_pkts", "in_flight_pkts"};
+    static const char *const headings[] = {"class",     "sent",       "received", "dropped",
+                                           "in flight", "bytes sent", "received", "dropped"};
+    static const char *const counts[] = {"class", "sent_pkts", "received_pkts", "dropped_pkts",
+                                         "in_flight_pkts"};
     static const char *const sizes[] = {"sent_bytes", "received_bytes", "dropped_bytes"};
     const struct record_table *from = columns_table(book, "ledger");
     if (!from)
@@ -349,11 +359,11 @@ static void print_links(const struct record_book *book, FILE *out)
     if (!columns_f64(ports, "utilisation"))
         return;
     int64_t n = record_table_n_rows(ports);
-    g_autofree struct ranked *ranked = rank_rows(ports, "utilisation", -1);
+    g_autofree int64_t *ranked = columns_rank(ports, "utilisation", -1);
     struct text_table *table = text_table_new(headings, "lrrrr");
     fprintf(out, "\nBusiest links (%" PRId64 " of %" PRId64 ")\n", MIN(n, LINKS_MAX), n);
     for (int64_t i = 0; i < MIN(n, LINKS_MAX); i++) {
-        int64_t r = ranked[i].row;
+        int64_t r = ranked[i];
         text_table_take(table, columns_port_label(ports, r));
         text_table_take(table, units_human_rate(columns_number(ports, "rate_bps", r, NAN)));
         text_table_addf(table, "%.1f %%", 100.0 * columns_number(ports, "utilisation", r, NAN));
@@ -374,8 +384,9 @@ static void print_speed(const struct record_book *book, FILE *out)
     heading(out, "Simulator");
     line(out, "wall clock", "%.3g s", wall_s);
     if (hops > 0)
-        line(out, "packet-hops", "%.0f (data %.0f, ACK %.0f, control %.0f)", hops, columns_summary(book, "data_hops", 0),
-             columns_summary(book, "ack_hops", 0), columns_summary(book, "ctrl_hops", 0));
+        line(out, "packet-hops", "%.0f (data %.0f, ACK %.0f, control %.0f)", hops,
+             columns_summary(book, "data_hops", 0), columns_summary(book, "ack_hops", 0),
+             columns_summary(book, "ctrl_hops", 0));
     if (isfinite(ns))
         line(out, "speed", "%.1f ns a packet-hop", ns);
     print_count(book, "events", "events", out);
@@ -385,6 +396,7 @@ void report_text(const struct record_book *book, FILE *out)
 {
     print_run(book, out);
     print_warnings(book, out);
+    print_step(book, out);
     print_collectives(book, out);
     print_flows(book, out);
     print_congestion(book, out);

@@ -59,7 +59,8 @@ static int64_t cdf_rank(int64_t i, int64_t m, int64_t n)
     return 1 + (int64_t)((__int128)i * (n - 1) / (m - 1));
 }
 
-int64_t stats_cdf_sorted_i64(const int64_t *sorted, int64_t n, struct stats_cdf_point *points, int64_t max_points)
+int64_t stats_cdf_sorted_i64(const int64_t *sorted, int64_t n, struct stats_cdf_point *points,
+                             int64_t max_points)
 {
     g_return_val_if_fail(max_points >= 2, 0);
     int64_t steps = CLAMP(n, 2, max_points), made = 0, rank = 0;

@@ -33,6 +33,7 @@ struct stats_cdf_point {
 /* Points of the CDF of ascending values, at most MAX_POINTS (>= 2), one per distinct value at most; the
  * first is the smallest value, the last the largest with share 1. POINTS has room for MAX_POINTS.
  * Returns their number. */
-int64_t stats_cdf_sorted_i64(const int64_t *sorted, int64_t n, struct stats_cdf_point *points, int64_t max_points);
+int64_t stats_cdf_sorted_i64(const int64_t *sorted, int64_t n, struct stats_cdf_point *points,
+                             int64_t max_points);
 
 #endif

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-G_DEFINE_QUARK(fabricast-store-error, store_error)
+G_DEFINE_QUARK(fabricast - store - error, store_error)
 
 #define SEAL_FORMAT                                                                                          \
     "fabricast results\nsha256 %s\nbytes %" G_GINT64_FORMAT                                                  \
@@ -33,7 +33,10 @@ store_quiet store_quiet_begin(void)
     return quiet;
 }
 
-void store_quiet_end(store_quiet *quiet) { H5Eset_auto2(H5E_DEFAULT, quiet->func, quiet->data); }
+void store_quiet_end(store_quiet *quiet)
+{
+    H5Eset_auto2(H5E_DEFAULT, quiet->func, quiet->data);
+}
 
 static herr_t add_description(unsigned n, const H5E_error2_t *error, void *data)
 {
@@ -126,7 +129,8 @@ static bool seal_check(const char *path, GError **err)
         return fail_errno(err, "cannot open");
     size_t got = fread(seal, 1, sizeof seal, file);
     if (got < strlen(SEAL_OPENING) || memcmp(seal, SEAL_OPENING, strlen(SEAL_OPENING)) != 0)
-        return store_fail(err, STORE_ERROR_FORMAT, "is not a results file of fabricast (it does not open with its seal)");
+        return store_fail(err, STORE_ERROR_FORMAT,
+                          "is not a results file of fabricast (it does not open with its seal)");
     if (got < sizeof seal)
         return store_fail(err, STORE_ERROR_FORMAT, "is truncated: it ends within its seal");
     int64_t bytes;
@@ -136,10 +140,12 @@ static bool seal_check(const char *path, GError **err)
     int64_t stated = seal_stated_bytes(seal);
     if (bytes < stated)
         return store_fail(err, STORE_ERROR_FORMAT,
-                          "is truncated: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " bytes are there", bytes, stated);
+                          "is truncated: %" G_GINT64_FORMAT " of %" G_GINT64_FORMAT " bytes are there", bytes,
+                          stated);
     seal_text(expected, hash, bytes);
     if (memcmp(seal, expected, sizeof seal) != 0)
-        return store_fail(err, STORE_ERROR_FORMAT, "is damaged or was changed after it was written (its checksum differs)");
+        return store_fail(err, STORE_ERROR_FORMAT,
+                          "is damaged or was changed after it was written (its checksum differs)");
     return true;
 }
 
@@ -157,7 +163,7 @@ static hid_t create_file(const char *path)
 
 static bool write_hdf5(const char *path, const struct record_book *book, GError **err)
 {
-    g_auto(store_quiet) quiet = store_quiet_begin();
+    G_GNUC_UNUSED g_auto(store_quiet) quiet = store_quiet_begin();
     hid_t file = create_file(path);
     if (file < 0)
         return store_fail(err, STORE_ERROR_IO, "cannot create");
@@ -191,7 +197,7 @@ bool store_write(const char *path, const struct record_book *book, GError **err)
 
 static bool read_hdf5(const char *path, struct record_book *book, GError **err)
 {
-    g_auto(store_quiet) quiet = store_quiet_begin();
+    G_GNUC_UNUSED g_auto(store_quiet) quiet = store_quiet_begin();
     g_auto(store_hid) file = H5Fopen(path, H5F_ACC_RDONLY, H5P_DEFAULT);
     if (file < 0)
         return store_fail(err, STORE_ERROR_FORMAT, "cannot be opened as HDF5");

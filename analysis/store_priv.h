@@ -17,7 +17,7 @@ static inline void store_hid_close(store_hid *id)
 }
 G_DEFINE_AUTO_CLEANUP_CLEAR_FUNC(store_hid, store_hid_close)
 
-/* Silences HDF5's printing for its scope: g_auto(store_quiet) quiet = store_quiet_begin(); */
+/* Silences HDF5's printing for its scope: G_GNUC_UNUSED g_auto(store_quiet) quiet = store_quiet_begin(); */
 typedef struct {
     H5E_auto2_t func;
     void *data;

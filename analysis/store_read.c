@@ -61,7 +61,8 @@ static char *take_hdf5_text(char *text)
 
 static bool is_scalar_text(hid_t type, hid_t space)
 {
-    return type >= 0 && space >= 0 && H5Tis_variable_str(type) > 0 && H5Sget_simple_extent_npoints(space) == 1;
+    return type >= 0 && space >= 0 && H5Tis_variable_str(type) > 0 &&
+           H5Sget_simple_extent_npoints(space) == 1;
 }
 
 /* (transfer full), NULL with ERR set. */
@@ -297,7 +298,8 @@ static bool add_table(hid_t group, const struct tables_reader *reader, GError **
         specs[c] = column->spec;
         cells[c] = column->cells;
         if (column->n_rows != g_array_index(reader->columns, struct column, 0).n_rows)
-            return store_fail(err, STORE_ERROR_FORMAT, "column '%s' is not as long as the first one", specs[c].name);
+            return store_fail(err, STORE_ERROR_FORMAT, "column '%s' is not as long as the first one",
+                              specs[c].name);
     }
     struct record_table *table = record_table_add(reader->book, reader->path, doc, specs, (int)n);
     record_append_columns(table, g_array_index(reader->columns, struct column, 0).n_rows, cells);

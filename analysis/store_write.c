@@ -6,9 +6,9 @@
 
 /* Longer texts, and those of several lines, are datasets: attributes are listed whole by every tool. */
 #define META_ATTRIBUTE_MAX 256
-#define CHUNK_ROWS_MAX 16384
-#define CHUNK_BYTES_MAX (1 << 20)
-#define DEFLATE_LEVEL 4
+#define CHUNK_ROWS_MAX     16384
+#define CHUNK_BYTES_MAX    (1 << 20)
+#define DEFLATE_LEVEL      4
 /* Whole doubles up to here have one int64 each. */
 #define WHOLE_DOUBLE_MAX 9007199254740992.0
 
@@ -19,7 +19,8 @@ static bool check_name(const char *name, const char *what, GError **err)
 {
     if (name[0] && !strchr(name, '/') && strcmp(name, ".") != 0)
         return true;
-    g_set_error(err, STORE_ERROR, STORE_ERROR_BOOK, "%s '%s': an empty name, '.' or '/' cannot be stored", what, name);
+    g_set_error(err, STORE_ERROR, STORE_ERROR_BOOK, "%s '%s': an empty name, '.' or '/' cannot be stored",
+                what, name);
     return false;
 }
 
@@ -37,8 +38,8 @@ static hid_t create_group(hid_t parent, const char *name)
 {
     const unsigned order = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;
     g_auto(store_hid) plist = H5Pcreate(H5P_GROUP_CREATE);
-    if (plist < 0 || H5Pset_link_creation_order(plist, order) < 0 || H5Pset_attr_creation_order(plist, order) < 0 ||
-        H5Pset_obj_track_times(plist, 0) < 0)
+    if (plist < 0 || H5Pset_link_creation_order(plist, order) < 0 ||
+        H5Pset_attr_creation_order(plist, order) < 0 || H5Pset_obj_track_times(plist, 0) < 0)
         return H5I_INVALID_HID;
     return H5Gcreate2(parent, name, H5P_DEFAULT, plist, H5P_DEFAULT);
 }
@@ -141,7 +142,8 @@ static bool write_param(hid_t params, const struct record_param *row, GError **e
     g_auto(store_hid) set = group < 0 ? H5I_INVALID_HID : write_param_value(group, row);
     if (set < 0)
         return store_fail(err, STORE_ERROR_IO, "cannot write parameter %s.%s", row->group, row->key);
-    return write_text_attribute(set, "unit", row->unit, err) && write_text_attribute(set, "text", row->value, err) &&
+    return write_text_attribute(set, "unit", row->unit, err) &&
+           write_text_attribute(set, "text", row->value, err) &&
            write_text_attribute(set, "default", row->def, err) &&
            write_text_attribute(set, "source", row->source, err) &&
            write_text_attribute(set, "set_by", row->set_by, err) &&
@@ -234,10 +236,13 @@ static bool write_column(hid_t group, const struct record_table *table, int colu
     if (!check_name(spec->name, "column", err))
         return false;
     g_auto(store_hid) type = column_type(table, column);
-    g_auto(store_hid) set = type < 0 ? H5I_INVALID_HID : create_column(group, spec->name, type, record_table_n_rows(table));
+    g_auto(store_hid) set =
+        type < 0 ? H5I_INVALID_HID : create_column(group, spec->name, type, record_table_n_rows(table));
     if (set < 0 || !write_cells(set, type, table, column))
-        return store_fail(err, STORE_ERROR_IO, "cannot write column '%s' of /%s", spec->name, record_table_path(table));
-    return write_text_attribute(set, "unit", spec->unit, err) && write_text_attribute(set, "doc", spec->doc, err);
+        return store_fail(err, STORE_ERROR_IO, "cannot write column '%s' of /%s", spec->name,
+                          record_table_path(table));
+    return write_text_attribute(set, "unit", spec->unit, err) &&
+           write_text_attribute(set, "doc", spec->doc, err);
 }
 
 /* PATH has a first name, and not one that the layout uses itself. */
@@ -297,8 +302,8 @@ static bool write_summary(hid_t file, const struct record_book *book, GError **e
         {"doc", RECORD_TEXT, "name", "What it is."},
     };
     struct record_book *scratch = record_book_new();
-    struct record_table *table =
-        record_table_add(scratch, "summary", "Figures of the whole run, one a row.", specs, G_N_ELEMENTS(specs));
+    struct record_table *table = record_table_add(scratch, "summary", "Figures of the whole run, one a row.",
+                                                  specs, G_N_ELEMENTS(specs));
     for (int i = 0; i < record_summary_n(book); i++) {
         const char *name, *unit, *doc;
         double value;
@@ -306,7 +311,8 @@ static bool write_summary(hid_t file, const struct record_book *book, GError **e
         record_append(table, name, value, unit, doc);
     }
     g_auto(store_hid) group = create_group(file, "summary");
-    bool ok = group >= 0 ? write_table_in(group, table, err) : store_fail(err, STORE_ERROR_IO, "cannot create /summary");
+    bool ok = group >= 0 ? write_table_in(group, table, err)
+                         : store_fail(err, STORE_ERROR_IO, "cannot create /summary");
     record_book_free(scratch);
     return ok;
 }
@@ -315,8 +321,8 @@ bool store_write_book(hid_t file, const struct record_book *book, GError **err)
 {
     const int64_t version = STORE_SCHEMA_VERSION;
     if (!write_attribute(file, "schema_version", H5T_NATIVE_INT64, &version, err) ||
-        !write_text_attribute(file, "generator", "fabricast " FABRICAST_VERSION, err) || !write_meta(file, book, err) ||
-        !write_params(file, book, err) || !write_summary(file, book, err))
+        !write_text_attribute(file, "generator", "fabricast " FABRICAST_VERSION, err) ||
+        !write_meta(file, book, err) || !write_params(file, book, err) || !write_summary(file, book, err))
         return false;
     for (int i = 0; i < record_table_n(book); i++)
         if (!write_table(file, record_table_at(book, i), err))

@@ -18,14 +18,16 @@ static bool parse_arguments(int argc, char **argv, struct plot_arguments *a, GEr
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &a->rest, NULL, "RUN.h5"},
         G_OPTION_ENTRY_NULL};
     g_autoptr(GOptionContext) context = g_option_context_new("RUN.h5 - draw plots from a results file");
-    g_option_context_set_description(context, "Prints the path of every picture; says on standard error which it left out, and why.\n"
-                                              "Needs the program gnuplot. Exit codes: 0 done; 2 bad input.");
+    g_option_context_set_description(
+        context, "Prints the path of every picture; says on standard error which it left out, and why.\n"
+                 "Needs the program gnuplot. Exit codes: 0 done; 2 bad input.");
     g_option_context_add_main_entries(context, entries, NULL);
     if (!g_option_context_parse(context, &argc, &argv, err))
         return false;
     if (a->rest && a->rest[0] && !a->rest[1])
         return true;
-    g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "plot: give one results file (see fabricast plot --help)");
+    g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                "plot: give one results file (see fabricast plot --help)");
     return false;
 }
 

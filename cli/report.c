@@ -23,7 +23,8 @@ static bool parse_arguments(int argc, char **argv, struct report_arguments *a, G
         return false;
     if (a->rest && a->rest[0] && !a->rest[1])
         return true;
-    g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "report: give one results file (see fabricast report --help)");
+    g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                "report: give one results file (see fabricast report --help)");
     return false;
 }
 

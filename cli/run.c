@@ -39,7 +39,7 @@ static bool parse_arguments(int argc, char **argv, struct run_arguments *a, GErr
         {"no-progress", 0, 0, G_OPTION_ARG_NONE, &a->no_progress, "Show no progress on the terminal", NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &a->rest, NULL, "SCENARIO.ini"},
         G_OPTION_ENTRY_NULL};
-    g_autoptr(GOptionContext) context = g_option_context_new("SCENARIO.ini - simulate a scenario");
+    g_autoptr(GOptionContext) context = g_option_context_new("- simulate a scenario");
     g_option_context_set_description(context,
                                      "Exit codes: 0 everything finished; 2 bad input; 3 unfinished at --until or interrupted;\n"
                                      "4 deadlock or work that can't finish; 5 internal error: a result broke a law of the model.\n"
@@ -73,6 +73,17 @@ static struct scenario *load(const struct run_arguments *a, GError **err)
         return scenario;
     scenario_free(scenario);
     return NULL;
+}
+
+/* Found out before the run, not after it. */
+static bool can_write(const char *path, GError **err)
+{
+    g_autofree char *folder = path ? g_path_get_dirname(path) : NULL;
+    if (!path || (access(folder, W_OK | X_OK) == 0 && !g_file_test(path, G_FILE_TEST_IS_DIR)))
+        return true;
+    g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "run: --out %s: cannot write there; give a file in a folder that exists",
+                path);
+    return false;
 }
 
 static void print_book(const struct run_arguments *a, const struct record_book *book)
@@ -127,7 +138,7 @@ int cli_run(int argc, char **argv)
     struct scenario *scenario = NULL;
     struct run_result *result = NULL;
     int code = CLI_BAD_INPUT;
-    if (parse_arguments(argc, argv, &a, &err) && (scenario = load(&a, &err)) != NULL) {
+    if (parse_arguments(argc, argv, &a, &err) && can_write(a.out, &err) && (scenario = load(&a, &err)) != NULL) {
         const struct run_params *params = param_bag_get(scenario->bag, "run");
         struct run_options options = {.show_progress = params->progress && isatty(STDERR_FILENO) && !a.quiet && !a.no_progress,
                                       .interrupt = &interrupted};

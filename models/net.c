@@ -53,6 +53,7 @@ static bool set_constants(struct net *net, GError **err)
     net->timeout_ps = c->nic->local_ack_timeout == 0 ? 0 : (4096 * UNIT_NS) << c->nic->local_ack_timeout;
     net->echo_mode = c->nic->np_mode == NIC_NP_ACK_ECHO;
     net->ack_bypass = c->nic->ack_bypass_pfc;
+    net->repace = c->nic->repace;
     net->mark_at_enqueue = c->ecn->mark_at == ECN_AT_ENQUEUE;
     net->pause_timed = c->pfc->timed;
     return true;
@@ -193,13 +194,10 @@ struct buffer_need { double headroom, reserved, bytes_per_ps; };
 static bool buffer_too_small(const struct net *net, uint32_t graph_node, const struct buffer_need *need, GError **err)
 {
     const struct buffer_params *b = net->config.buffer;
-    g_autofree char *needs = units_human_bytes(need->headroom + need->reserved);
-    g_autofree char *has = units_human_bytes((double)b->size_bytes);
-    g_autofree char *headroom = units_human_bytes(need->headroom);
-    g_autofree char *reserved = units_human_bytes(need->reserved);
     g_autoptr(GString) text = g_string_new(NULL);
-    g_string_printf(text, "buffer.size: %s needs %s (headroom %s + reserved %s), has %s", node_name(net, graph_node), needs,
-                    headroom, reserved, has);
+    g_string_printf(text, "buffer.size: %s needs %.2f MB (headroom %.2f MB + reserved %.2f MB), has %.2f MB",
+                    node_name(net, graph_node), (need->headroom + need->reserved) / (double)UNIT_MB,
+                    need->headroom / (double)UNIT_MB, need->reserved / (double)UNIT_MB, (double)b->size_bytes / (double)UNIT_MB);
     /* The part of the headroom that grows with the cable is linear in its delay. */
     double room = (double)b->size_bytes - need->reserved;
     if (b->headroom_rule == BUFFER_HEADROOM_RATE_DELAY && room > 0 && need->bytes_per_ps > 0) {

@@ -90,6 +90,8 @@ enum qp_state { QP_IDLE, QP_READY, QP_WAITING, QP_BLOCKED, QP_FAILED };
 struct qp_tx {
     struct cc_rate rate;
     sim_ps next_ps; /* pacing: the next packet starts no earlier */
+    sim_ps sent_ps; /* start of the last packet, and its wire bytes */
+    uint32_t sent_wire_bytes;
     uint32_t next_psn, una_psn;
     uint32_t msg;       /* op whose packets are being sent, JOB_NONE */
     uint32_t msg_first, msg_end; /* its PSNs [first, end) */
@@ -171,7 +173,7 @@ struct net {
     uint32_t cut_bytes;
     sim_ps timeout_ps;
     uint8_t lossless_mask, ecn_mask, strict_mask;
-    bool echo_mode, ack_bypass, mark_at_enqueue, cc_counts, pause_timed;
+    bool echo_mode, ack_bypass, mark_at_enqueue, cc_counts, pause_timed, repace;
     uint32_t weights[NET_CLASSES];
     /* written atomically by hosts */
     uint64_t ops_done;

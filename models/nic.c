@@ -112,6 +112,15 @@ static void timeout_arm(struct net *net, struct sim_core *core, struct sim_node 
     sim_timer_add(core, node, now_ps + net->timeout_ps, NET_TIMER(TIMER_TIMEOUT, qp));
 }
 
+/* Waits out the pacing gap; when the rate may rise before its end, looks again at that time. */
+static void wait_for_gap(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp)
+{
+    struct qp_tx *t = &net->tx[qp];
+    t->state = QP_WAITING;
+    sim_ps until_ps = net->repace ? MIN(t->next_ps, t->rate.due_ps) : t->next_ps;
+    sim_timer_add(core, node, until_ps, NET_TIMER(TIMER_QP, qp));
+}
+
 /* Where the queue pair goes after a packet has left: ring, pacing timer, window, or rest. */
 static inline void after_send(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp,
                               sim_ps busy_until_ps)
@@ -125,8 +134,7 @@ static inline void after_send(struct net *net, struct sim_core *core, struct sim
         t->state = QP_READY;
         net->ring[t->port].held = qp;
     } else {
-        t->state = QP_WAITING;
-        sim_timer_add(core, node, t->next_ps, NET_TIMER(TIMER_QP, qp));
+        wait_for_gap(net, core, node, qp);
     }
 }
 
@@ -153,6 +161,8 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
     t->sent_bytes += payload;
     t->next_ps = t->rate.ps_per_byte > 0 ? now_ps + (sim_ps)(t->rate.ps_per_byte * (double)(bytes + net->gap_bytes))
                                          : port->busy_until_ps;
+    t->sent_ps = now_ps;
+    t->sent_wire_bytes = bytes + net->gap_bytes;
     if (net->cc_counts)
         net->cc->on_sent(net->cc_state, qp, &t->rate, bytes + net->gap_bytes, now_ps);
     struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[class];
@@ -201,8 +211,7 @@ static inline void wake(struct net *net, struct sim_core *core, struct sim_node 
 {
     struct qp_tx *t = &net->tx[qp];
     if (t->next_ps > now_ps && t->next_ps > net->port[t->port].busy_until_ps) {
-        t->state = QP_WAITING;
-        sim_timer_add(core, node, t->next_ps, NET_TIMER(TIMER_QP, qp));
+        wait_for_gap(net, core, node, qp);
         return;
     }
     ring_push(net, qp);
@@ -451,10 +460,23 @@ static inline void host_on_soon(struct sim_core *core, struct sim_node *node, ui
     send_next(net, core, node, v, p, now_ps);
 }
 
-/* The pacing gap of a queue pair is over. */
+/* A rate increase came before the gap was over: how long would it be at the new rate? */
+static bool shorten_gap(struct net *net, struct qp_tx *t, uint32_t qp, sim_ps now_ps)
+{
+    net->cc->advance(net->cc_state, qp, &t->rate, now_ps);
+    sim_ps gap_ps = (sim_ps)(t->rate.ps_per_byte * (double)t->sent_wire_bytes);
+    t->next_ps = MIN(t->next_ps, MAX(t->sent_ps + gap_ps, now_ps));
+    return t->next_ps <= now_ps;
+}
+
+/* The pacing gap of a queue pair is over, or its rate has changed. */
 static void on_pacing(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
 {
     struct qp_tx *t = &net->tx[qp];
+    if (t->next_ps > now_ps && !shorten_gap(net, t, qp, now_ps)) {
+        wait_for_gap(net, core, node, qp);
+        return;
+    }
     if (t->msg == JOB_NONE) { /* acknowledged or failed meanwhile */
         t->state = t->failed ? QP_FAILED : QP_IDLE;
         return;

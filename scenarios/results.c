@@ -184,9 +184,10 @@ static const struct record_column_spec collective_columns[] = {
     {"algorithm", RECORD_TEXT, "name", "ring, direct, ..."},
     {"ranks", RECORD_I64, "1", "ranks that take part"},
     {"bytes", RECORD_I64, "bytes", "total size S as in nccl-tests"},
-    {"start_ps", RECORD_I64, "ps", "when the last rank had entered; -1: not yet"},
+    {"start_ps", RECORD_I64, "ps", "when the first rank entered; -1: not yet"},
     {"end_ps", RECORD_I64, "ps", "when the last rank had left; -1: unfinished"},
     {"time_ps", RECORD_I64, "ps", "end - start"},
+    {"skew_ps", RECORD_I64, "ps", "part of it from the first entry to the last: waiting for stragglers; -1: not yet"},
     {"algbw_bps", RECORD_F64, "bit/s", "bytes over time"},
     {"busbw_bps", RECORD_F64, "bit/s", "algbw times the factor of nccl-tests"},
     {"bound_ps", RECORD_I64, "ps", "what the busiest port needs for its wire bytes alone"},
@@ -229,26 +230,34 @@ static sim_ps *collective_bounds(struct run *run)
     return bound;
 }
 
-static void collective_times(const struct run *run, const struct job_collective *c, sim_ps *start, sim_ps *end)
+/* First and last entry, last exit; -1 where a rank is not there yet. */
+struct collective_times { sim_ps first, last, end; };
+
+static struct collective_times collective_times(const struct run *run, const struct job_collective *c)
 {
-    *start = *end = 0;
+    struct collective_times t = {SIM_PS_MAX, 0, 0};
     for (uint32_t r = 0; r < c->n_ranks; r++) {
         sim_ps s = net_op_done_ps(run->net, c->start_op[r]), e = net_op_done_ps(run->net, c->end_op[r]);
-        *start = s < 0 || *start < 0 ? -1 : MAX(*start, s);
-        *end = e < 0 || *end < 0 ? -1 : MAX(*end, e);
+        t.first = s < 0 ? t.first : MIN(t.first, s);
+        t.last = s < 0 || t.last < 0 ? -1 : MAX(t.last, s);
+        t.end = e < 0 || t.end < 0 ? -1 : MAX(t.end, e);
     }
+    if (t.first == SIM_PS_MAX)
+        t.first = -1;
+    return t;
 }
 
 static bool add_collective(struct run *run, const struct job_collective *c, sim_ps bound, struct record_table *table)
 {
-    sim_ps start, end;
-    collective_times(run, c, &start, &end);
-    int64_t time = start < 0 || end < 0 ? -1 : end - start;
+    struct collective_times t = collective_times(run, c);
+    bool done = t.end >= 0;
+    int64_t time = done ? t.end - t.first : -1, skew = t.last >= 0 ? t.last - t.first : -1;
     double algbw = time > 0 ? units_rate_bps(c->bytes, time) : 0;
     double busbw = algbw * collective_busbw_factor(c->kind, c->n_ranks);
-    record_append(table, c->name, collective_kind_name(c->kind), c->algorithm, (int64_t)c->n_ranks, c->bytes, (int64_t)start,
-                  (int64_t)end, time, algbw, busbw, (int64_t)bound, bound > 0 && time >= 0 ? (double)time / (double)bound : NAN);
-    if (time < 0 || time >= bound)
+    record_append(table, c->name, collective_kind_name(c->kind), c->algorithm, (int64_t)c->n_ranks, c->bytes,
+                  (int64_t)t.first, (int64_t)t.end, time, skew, algbw, busbw, (int64_t)bound,
+                  bound > 0 && done ? (double)time / (double)bound : NAN);
+    if (!done || time >= bound)
         return true;
     g_ptr_array_add(run->notes, g_strdup_printf("collective %s took %" G_GINT64_FORMAT " ps, less than its lower bound of %" G_GINT64_FORMAT " ps",
                                                 c->name, time, (int64_t)bound));
@@ -272,35 +281,82 @@ static bool fill_collectives(struct run *run)
 static const struct record_column_spec rank_columns[] = {
     {"rank", RECORD_I64, "1", "rank"},
     {"end_ps", RECORD_I64, "ps", "end of its last operation that is done"},
-    {"compute_ps", RECORD_I64, "ps", "time in compute operations"},
+    {"compute_ps", RECORD_I64, "ps", "time in which it computed (overlapping operations count once)"},
+    {"exposed_ps", RECORD_I64, "ps", "end less compute: communication and waiting that nothing hides"},
     {"ops_done", RECORD_I64, "1", "operations done"},
     {"ops_total", RECORD_I64, "1", "operations of the workload"},
 };
 
 struct rank_sum { int64_t end_ps, compute_ps, done, total; };
+struct span { uint32_t rank; sim_ps from, until; };
+
+static int compare_spans(const void *a, const void *b)
+{
+    const struct span *x = a, *y = b;
+    if (x->rank != y->rank)
+        return x->rank < y->rank ? -1 : 1;
+    return (x->from > y->from) - (x->from < y->from);
+}
+
+/* Adds the length of the union of each rank's SPANS to its compute time. */
+static void add_compute(GArray *spans, struct rank_sum *sum)
+{
+    if (spans->len > 1)
+        qsort(spans->data, spans->len, sizeof(struct span), compare_spans);
+    sim_ps covered = 0;
+    for (guint i = 0; i < spans->len; i++) {
+        const struct span *s = &g_array_index(spans, struct span, i);
+        if (i == 0 || s->rank != s[-1].rank)
+            covered = 0;
+        sum[s->rank].compute_ps += MAX(0, s->until - MAX(s->from, covered));
+        covered = MAX(covered, s->until);
+    }
+}
+
+static struct rank_sum *sum_ranks(const struct run *run)
+{
+    const struct job *job = run->job;
+    struct rank_sum *sum = g_new0(struct rank_sum, MAX(job->n_ranks, 1));
+    g_autoptr(GArray) spans = g_array_new(FALSE, FALSE, sizeof(struct span));
+    for (uint32_t i = 0; i < job_n_ops(job); i++) {
+        const struct job_op *op = job_op_at(job, i);
+        struct span span = {op->rank, net_op_start_ps(run->net, i), net_op_done_ps(run->net, i)};
+        sum[op->rank].total++;
+        if (span.until < 0)
+            continue;
+        sum[op->rank].done++;
+        sum[op->rank].end_ps = MAX(sum[op->rank].end_ps, span.until);
+        if (op->kind == JOB_COMPUTE)
+            g_array_append_val(spans, span);
+    }
+    add_compute(spans, sum);
+    return sum;
+}
+
+/* The rank that ends last decides the step. */
+static void summarise_step(struct record_book *book, const struct rank_sum *last, uint32_t rank)
+{
+    if (last->compute_ps == 0)
+        return;
+    record_summary_set(book, "step_ps", (double)last->end_ps, "ps", "end of the slowest rank");
+    record_summary_set(book, "step_rank", rank, "1", "the slowest rank");
+    record_summary_set(book, "step_compute_ps", (double)last->compute_ps, "ps", "compute of that rank");
+    record_summary_set(book, "step_exposed_ps", (double)(last->end_ps - last->compute_ps), "ps",
+                       "communication and waiting of that rank that compute does not hide");
+}
 
 static void fill_ranks(struct run *run)
 {
-    const struct job *job = run->job;
-    g_autofree struct rank_sum *sum = g_new0(struct rank_sum, MAX(job->n_ranks, 1));
-    int64_t makespan = 0;
-    for (uint32_t i = 0; i < job_n_ops(job); i++) {
-        const struct job_op *op = job_op_at(job, i);
-        struct rank_sum *s = &sum[op->rank];
-        sim_ps done = net_op_done_ps(run->net, i);
-        s->total++;
-        if (done < 0)
-            continue;
-        s->done++;
-        s->end_ps = MAX(s->end_ps, done);
-        makespan = MAX(makespan, done);
-        if (op->kind == JOB_COMPUTE)
-            s->compute_ps += op->amount;
-    }
+    uint32_t n = run->job->n_ranks, slowest = 0;
+    g_autofree struct rank_sum *sum = sum_ranks(run);
     struct record_table *table = record_table_add(run->book, "ranks", "One row a rank.", ROWS(rank_columns));
-    for (uint32_t r = 0; r < job->n_ranks; r++)
-        record_append(table, (int64_t)r, sum[r].end_ps, sum[r].compute_ps, sum[r].done, sum[r].total);
-    record_summary_set(run->book, "makespan_ps", (double)makespan, "ps", "end of the last operation");
+    for (uint32_t r = 0; r < n; r++) {
+        record_append(table, (int64_t)r, sum[r].end_ps, sum[r].compute_ps, sum[r].end_ps - sum[r].compute_ps, sum[r].done, sum[r].total);
+        slowest = sum[r].end_ps > sum[slowest].end_ps ? r : slowest;
+    }
+    record_summary_set(run->book, "makespan_ps", n ? (double)sum[slowest].end_ps : 0, "ps", "end of the last operation");
+    if (n)
+        summarise_step(run->book, &sum[slowest], slowest);
 }
 
 /* ---- ports --------------------------------------------------------------------------------- */

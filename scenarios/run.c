@@ -107,6 +107,31 @@ static bool build(struct run *run, GError **err)
     return run->net != NULL;
 }
 
+/* A faster link with a lower threshold is legal, and almost always a slip. */
+static void warn_of_falling_thresholds(struct run *run, const struct param_map *map, const char *key)
+{
+    for (int i = 1; i < map->n; i++) {
+        if (map->value[i] >= map->value[i - 1])
+            continue;
+        g_autofree char *rate = units_format_rate(map->rate_bps[i]);
+        g_autofree char *slower = units_format_rate(map->rate_bps[i - 1]);
+        g_autofree char *value = units_format_bytes((int64_t)map->value[i]);
+        g_autofree char *larger = units_format_bytes((int64_t)map->value[i - 1]);
+        g_ptr_array_add(run->warnings, g_strdup_printf("%s: ecn.%s: %s links have %s, below the %s of %s links",
+                                                       param_bag_origin(run->scenario->bag, "ecn", key), key, rate, value,
+                                                       larger, slower));
+    }
+}
+
+static void warn_of_settings(struct run *run)
+{
+    const struct ecn_params *ecn = param_bag_get(run->scenario->bag, "ecn");
+    if (!ecn->enabled)
+        return;
+    warn_of_falling_thresholds(run, &ecn->kmin, "kmin");
+    warn_of_falling_thresholds(run, &ecn->kmax, "kmax");
+}
+
 static void run_clear(struct run *run)
 {
     sampler_free(run->sampler);
@@ -222,6 +247,7 @@ struct run_result *run_scenario(const struct scenario *scenario, const struct ru
                       .notes = g_ptr_array_new_with_free_func(g_free)};
     struct run_result *result = NULL;
     if (build(&run, err)) {
+        warn_of_settings(&run);
         run.sampler = sampler_new(&run);
         run.n_threads = choose_threads(&run);
         double start_s = wall_now_s();

@@ -58,13 +58,14 @@ static bool load_paths(const struct workload_params *p, const char *base_dir, st
 
 /* ---- collectives ------------------------------------------------------------------ */
 
-static struct collective_spec spec_from(const struct collective_params *p)
+static struct collective_spec spec_from(const struct collective_params *p, const struct fabric *fabric)
 {
     struct collective_spec spec = COLLECTIVE_SPEC_DEFAULT;
     spec.kind = (enum job_collective_kind)p->op;
     spec.algorithm = (enum collective_algorithm)p->algorithm;
     spec.bytes = spec.kind == JOB_BARRIER ? 0 : p->bytes_bytes;
     spec.elem_bytes = p->elem_bytes;
+    spec.gpus_per_node = p->ring_order == RING_ORDER_RANKS ? 0 : fabric->gpus_per_node;
     spec.root = (uint32_t)p->root;
     spec.channels = (uint32_t)p->channels;
     spec.max_message_bytes = p->max_message_bytes;
@@ -83,30 +84,58 @@ static GArray *taking_part(const struct collective_params *p, uint32_t n_ranks, 
     return ranks;
 }
 
+/* A rank enters NEXT when what it sent in ops [FROM, UNTIL) is acknowledged, too: no repeat finds traffic of the one
+ * before on its NICs, so all of them are equal. */
+static void wait_for_sends(struct job *job, uint32_t from, uint32_t until, uint32_t next)
+{
+    const struct job_collective *c = &g_array_index(job->collectives, struct job_collective, next);
+    g_autofree uint32_t *start_of = g_new(uint32_t, job->n_ranks);
+    for (uint32_t p = 0; p < c->n_ranks; p++)
+        start_of[c->ranks[p]] = c->start_op[p];
+    for (uint32_t op = from; op < until; op++)
+        if (job_op_at(job, op)->kind == JOB_SEND)
+            job_depend(job, start_of[job_op_at(job, op)->rank], op);
+}
+
 /* Repeat after repeat: every rank starts the next when it has ended the last. */
 static bool add_repeats(struct job *job, struct collective_spec *spec, int64_t repeat, GError **err)
 {
+    uint32_t from = 0;
     for (int64_t i = 0; i < repeat; i++) {
+        uint32_t until = job_n_ops(job);
         g_autofree char *name = repeat == 1 ? NULL : g_strdup_printf("%s#%d", collective_kind_name(spec->kind), (int)i);
         spec->name = name;
         uint32_t index = collective_add(job, spec, err);
         if (index == JOB_NONE)
             return false;
+        wait_for_sends(job, from, until, index);
+        from = until;
         spec->start_after = g_array_index(job->collectives, struct job_collective, index).end_op;
     }
     return true;
 }
 
-static struct job *make_collective(const struct collective_params *p, uint32_t n_ranks, GError **err)
+/* rail was asked for, not just allowed: it must be possible. */
+static bool check_ring_order(const struct collective_params *p, const struct collective_spec *spec, GError **err)
+{
+    if (p->ring_order != RING_ORDER_RAIL || collective_is_rail_aligned(spec))
+        return true;
+    return fail(err, "collective.ring_order", "rail: the ranks are not two or more whole servers of several GPUs; allowed: auto, ranks");
+}
+
+static struct job *make_collective(const struct collective_params *p, const struct fabric *fabric, uint32_t n_ranks,
+                                   GError **err)
 {
     g_autoptr(GArray) ranks = taking_part(p, n_ranks, err);
     if (!ranks) {
         g_prefix_error(err, "collective.ranks: ");
         return NULL;
     }
-    struct collective_spec spec = spec_from(p);
+    struct collective_spec spec = spec_from(p, fabric);
     spec.ranks = (const uint32_t *)(void *)ranks->data;
     spec.n_ranks = ranks->len;
+    if (!check_ring_order(p, &spec, err))
+        return NULL;
     struct job *job = job_new(n_ranks);
     g_autoptr(GError) cause = NULL;
     if (add_repeats(job, &spec, p->repeat, &cause))
@@ -117,12 +146,12 @@ static struct job *make_collective(const struct collective_params *p, uint32_t n
 }
 
 static struct job *load_chakra(const struct workload_params *p, const struct collective_params *collective,
-                               const char *path, GPtrArray *warnings, GError **err)
+                               const struct fabric *fabric, const char *path, GPtrArray *warnings, GError **err)
 {
     struct chakra_options options = {
         .compute_scale = p->compute_scale,
         .all_gather_total = p->chakra_all_gather == 1,
-        .collective = spec_from(collective),
+        .collective = spec_from(collective, fabric),
     };
     options.collective.root = 0; /* a trace says so itself */
     return read_chakra(path, &options, warnings, err);
@@ -168,9 +197,9 @@ static struct job *load_kind(const struct workload_params *p, const struct colle
     case WORKLOAD_HTSIM:
         return load_text(read_htsim_cm_from_bytes, path, n_ranks, warnings, err);
     case WORKLOAD_CHAKRA:
-        return load_chakra(p, collective, path, warnings, err);
+        return load_chakra(p, collective, fabric, path, warnings, err);
     case WORKLOAD_COLLECTIVE:
-        return make_collective(collective, n_ranks, err);
+        return make_collective(collective, fabric, n_ranks, err);
     case WORKLOAD_NONE:
         break;
     }

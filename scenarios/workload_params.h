@@ -12,6 +12,9 @@ enum workload_kind {
     WORKLOAD_NONE, WORKLOAD_FLOWS, WORKLOAD_HPCC, WORKLOAD_HTSIM, WORKLOAD_CHAKRA, WORKLOAD_COLLECTIVE,
 };
 
+/* In the order of the choices of collective.ring_order. */
+enum collective_ring_order { RING_ORDER_AUTO, RING_ORDER_RANKS, RING_ORDER_RAIL };
+
 #define P PARAMS_MEMBER
 struct workload_params {
 #include "scenarios/workload_params.def"

@@ -1,5 +1,6 @@
 /* core.c - window loop, gathering of arrivals, growth. See core.h. */
 #include "sim/core.h"
+#include "sim/rng.h"
 
 #include <glib.h>
 #include <omp.h>
@@ -123,35 +124,63 @@ static void scratch_grow(struct sim_core *core, struct sim_scratch *s, uint32_t 
     s->cap = cap;
 }
 
-/* Moves this window's records of all channels of NODE into SCRATCH, in (time, channel, order) order. */
+/* At equal times the record with the larger weight goes first. */
+static void order_ties(struct sim_scratch *s)
+{
+    for (uint32_t i = 1; i < s->n; i++) {
+        if (s->key[i] >> 32 != s->key[i - 1] >> 32)
+            continue;
+        uint64_t k = s->key[i];
+        uint32_t weight = SIM_RECORD_WEIGHT(s->rec[(uint32_t)k].c), j = i;
+        for (; j > 0 && s->key[j - 1] >> 32 == k >> 32 && SIM_RECORD_WEIGHT(s->rec[(uint32_t)s->key[j - 1]].c) < weight; j--)
+            s->key[j] = s->key[j - 1];
+        s->key[j] = k;
+    }
+}
+
+/* Appends the records of one channel; returns the largest key so far, clears *SORTED when one is out of order. */
+static uint64_t take_bucket(struct sim_core *core, struct sim_scratch *s, struct sim_bucket *bucket, uint32_t channel,
+                            uint64_t last, bool *sorted)
+{
+    uint32_t n = bucket->n;
+    if (s->n + n > s->cap)
+        scratch_grow(core, s, s->n + n);
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t at = s->n + i;
+        uint64_t key = (uint64_t)bucket->rec[i].off_ps << 32 | at;
+        *sorted &= key > last;
+        last = key;
+        s->key[at] = key;
+        s->rec[at] = bucket->rec[i];
+        s->channel[at] = channel;
+    }
+    s->n += n;
+    bucket->n = 0;
+    return last;
+}
+
+/* Moves this window's records of all channels of NODE into SCRATCH, in (time, channel, order) order. Which channel
+ * comes first at equal times changes from window to window: with a fixed order two senders in step would meet
+ * a full queue in the same order for ever, and one of them would lose every time. */
 void sim_gather(struct sim_core *core, const struct sim_node *node, struct sim_scratch *s)
 {
-    struct sim_bucket *bucket = &core->buckets[(size_t)core->slot * core->n_channels + node->first_channel];
-    s->n = 0;
+    struct sim_bucket *buckets = &core->buckets[(size_t)core->slot * core->n_channels + node->first_channel];
+    uint32_t n = node->n_channels;
     uint64_t last = 0;
     bool sorted = true;
-    for (uint32_t c = 0; c < node->n_channels; c++, bucket++) {
-        uint32_t n = bucket->n;
-        if (n == 0)
-            continue;
-        if (s->n + n > s->cap)
-            scratch_grow(core, s, s->n + n);
-        for (uint32_t i = 0; i < n; i++) {
-            uint32_t at = s->n + i;
-            uint64_t key = (uint64_t)bucket->rec[i].off_ps << 32 | at;
-            sorted &= key > last;
-            last = key;
-            s->key[at] = key;
-            s->rec[at] = bucket->rec[i];
-            s->channel[at] = c;
-        }
-        s->n += n;
-        bucket->n = 0;
-    }
+    uint32_t first = n > 1 ? (uint32_t)(((sim_mix64((uint64_t)core->start_ps) >> 32) * n) >> 32) : 0;
+    s->n = 0;
+    for (uint32_t c = first; c < n; c++)
+        if (buckets[c].n > 0)
+            last = take_bucket(core, s, &buckets[c], c, last, &sorted);
+    for (uint32_t c = 0; c < first; c++)
+        if (buckets[c].n > 0)
+            last = take_bucket(core, s, &buckets[c], c, last, &sorted);
     if (s->n + 1 > s->cap)
         scratch_grow(core, s, s->n + 1);
     if (!sorted)
         sort_keys(s, 64 - (uint32_t)__builtin_clzll((uint64_t)core->window_ps));
+    order_ties(s);
     s->key[s->n] = UINT64_MAX; /* ends the run loop without a count */
 }
 

@@ -8,6 +8,8 @@
  *
  *     (time, arrivals before soon before timers, channel and order in it | what | timer id)
  *
+ * where the channel that comes first is drawn anew for each window (ADR 0002).
+ *
  *   channel c:  bucket[slot][c] -> records[]      slot = window mod n_slots
  *               the writer fills slots of later windows, the reader empties the
  *               slot of this one: never the same bucket, so growth needs no lock
@@ -30,6 +32,9 @@ struct sim_record {
     uint32_t off_ps; /* arrival, from the start of its window */
     uint32_t a, b, c;
 };
+
+/* Lower half of c: the larger goes first at equal times (for frames: their size, so the one that began earlier). */
+#define SIM_RECORD_WEIGHT(c) ((c)&0xffffu)
 
 struct sim_bucket {
     struct sim_record *rec;

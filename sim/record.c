@@ -64,7 +64,8 @@ static void summary_entry_free(gpointer data)
 static void param_free(gpointer data)
 {
     struct record_param *row = data;
-    char *texts[] = {row->group, row->key, row->value, row->def, row->unit, row->source, row->set_by, row->origin};
+    char *texts[] = {row->group, row->key,    row->value,  row->def,
+                     row->unit,  row->source, row->set_by, row->origin};
     for (gsize i = 0; i < G_N_ELEMENTS(texts); i++)
         g_free(texts[i]);
     g_free(row);
@@ -135,7 +136,10 @@ const char *record_meta_get(const struct record_book *book, const char *key)
     return entry ? entry->value : NULL;
 }
 
-int record_meta_n(const struct record_book *book) { return (int)book->meta->len; }
+int record_meta_n(const struct record_book *book)
+{
+    return (int)book->meta->len;
+}
 
 void record_meta_at(const struct record_book *book, int i, const char **key, const char **value)
 {
@@ -156,7 +160,8 @@ static struct summary_entry *summary_find(const struct record_book *book, const 
     return NULL;
 }
 
-void record_summary_set(struct record_book *book, const char *name, double value, const char *unit, const char *doc)
+void record_summary_set(struct record_book *book, const char *name, double value, const char *unit,
+                        const char *doc)
 {
     struct summary_entry *entry = summary_find(book, name);
     if (!entry) {
@@ -180,10 +185,13 @@ bool record_summary_get(const struct record_book *book, const char *name, double
     return entry != NULL;
 }
 
-int record_summary_n(const struct record_book *book) { return (int)book->summary->len; }
+int record_summary_n(const struct record_book *book)
+{
+    return (int)book->summary->len;
+}
 
-void record_summary_at(const struct record_book *book, int i, const char **name, double *value, const char **unit,
-                       const char **doc)
+void record_summary_at(const struct record_book *book, int i, const char **name, double *value,
+                       const char **unit, const char **doc)
 {
     const struct summary_entry *entry = g_ptr_array_index(book->summary, i);
     *name = entry->name;
@@ -194,7 +202,10 @@ void record_summary_at(const struct record_book *book, int i, const char **name,
 
 /* ---- params --------------------------------------------------------------- */
 
-static char *text_copy(const char *text) { return g_strdup(text ? text : ""); }
+static char *text_copy(const char *text)
+{
+    return g_strdup(text ? text : "");
+}
 
 void record_param_add(struct record_book *book, const struct record_param *row)
 {
@@ -213,7 +224,10 @@ void record_param_add(struct record_book *book, const struct record_param *row)
     g_ptr_array_add(book->params, copy);
 }
 
-int record_param_n(const struct record_book *book) { return (int)book->params->len; }
+int record_param_n(const struct record_book *book)
+{
+    return (int)book->params->len;
+}
 
 const struct record_param *record_param_at(const struct record_book *book, int i)
 {
@@ -253,18 +267,30 @@ struct record_table *record_table_get(const struct record_book *book, const char
     return NULL;
 }
 
-int record_table_n(const struct record_book *book) { return (int)book->tables->len; }
+int record_table_n(const struct record_book *book)
+{
+    return (int)book->tables->len;
+}
 
 struct record_table *record_table_at(const struct record_book *book, int i)
 {
     return g_ptr_array_index(book->tables, i);
 }
 
-const char *record_table_path(const struct record_table *table) { return table->path; }
+const char *record_table_path(const struct record_table *table)
+{
+    return table->path;
+}
 
-const char *record_table_doc(const struct record_table *table) { return table->doc; }
+const char *record_table_doc(const struct record_table *table)
+{
+    return table->doc;
+}
 
-int record_table_n_columns(const struct record_table *table) { return table->n_columns; }
+int record_table_n_columns(const struct record_table *table)
+{
+    return table->n_columns;
+}
 
 const struct record_column_spec *record_table_spec(const struct record_table *table, int column)
 {
@@ -279,7 +305,10 @@ int record_table_column(const struct record_table *table, const char *name)
     return -1;
 }
 
-int64_t record_table_n_rows(const struct record_table *table) { return table->n_rows; }
+int64_t record_table_n_rows(const struct record_table *table)
+{
+    return table->n_rows;
+}
 
 /* ---- rows ----------------------------------------------------------------- */
 

@@ -27,14 +27,16 @@ struct record_book;  /* opaque: meta, parameters, summary, tables */
 struct record_book *record_book_new(void);
 void record_book_free(struct record_book *book); /* accepts NULL */
 
-/* meta: ordered (key, text): version, seed, digest, scenario text, fidelity, status ... Replaces an equal key. */
+/* meta: ordered (key, text): version, seed, digest, scenario text, fidelity, status ... Replaces an equal
+ * key. */
 void record_meta_set(struct record_book *book, const char *key, const char *value);
 const char *record_meta_get(const struct record_book *book, const char *key); /* NULL if absent; borrowed */
 int record_meta_n(const struct record_book *book);
 void record_meta_at(const struct record_book *book, int i, const char **key, const char **value);
 
 /* summary: ordered (name, value, unit, doc). Replaces an equal name. */
-void record_summary_set(struct record_book *book, const char *name, double value, const char *unit, const char *doc);
+void record_summary_set(struct record_book *book, const char *name, double value, const char *unit,
+                        const char *doc);
 bool record_summary_get(const struct record_book *book, const char *name, double *value);
 int record_summary_n(const struct record_book *book);
 void record_summary_at(const struct record_book *book, int i, const char **name, double *value,
@@ -63,9 +65,11 @@ const struct record_column_spec *record_table_spec(const struct record_table *ta
 int record_table_column(const struct record_table *table, const char *name); /* -1 if absent */
 int64_t record_table_n_rows(const struct record_table *table);
 
-/* Appends one row: arguments in column order, int64_t for I64, double for F64, const char * for TEXT (copied). */
+/* Appends one row: arguments in column order, int64_t for I64, double for F64, const char * for TEXT
+ * (copied). */
 void record_append(struct record_table *table, ...);
-/* Appends N_ROWS rows from whole columns: COLUMNS[c] is an array of int64_t, double or const char * (copied). */
+/* Appends N_ROWS rows from whole columns: COLUMNS[c] is an array of int64_t, double or const char * (copied).
+ */
 void record_append_columns(struct record_table *table, int64_t n_rows, const void *const *columns);
 /* Whole columns, for readers and writers. Arrays are borrowed, valid until the next append. */
 const int64_t *record_column_i64(const struct record_table *table, int column);

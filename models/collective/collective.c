@@ -128,13 +128,44 @@ static int64_t own_bytes(const struct collective_spec *spec, uint32_t p)
     return sum;
 }
 
+/* Are the ranks whole servers, one after the other? */
+bool collective_is_rail_aligned(const struct collective_spec *spec)
+{
+    uint32_t g = spec->gpus_per_node;
+    if (g < 2 || spec->n_ranks % g != 0 || spec->n_ranks == g)
+        return false;
+    for (uint32_t p = 0; p < spec->n_ranks; p++)
+        if (spec->ranks[p] % g != p % g || spec->ranks[p] / g != spec->ranks[p - p % g] / g)
+            return false;
+    return true;
+}
+
+/* One server: its GPUs from channel's own on, in even servers forwards and in odd ones backwards. */
+uint32_t collective_seat(const struct collective_spec *spec, uint32_t channel, uint32_t k)
+{
+    uint32_t g = spec->gpus_per_node, node = k / g, i = k % g, first = channel % g;
+    return node * g + (node % 2 == 0 ? first + i : first + g - 1 - i) % g;
+}
+
+uint32_t collective_seat_of(const struct collective_spec *spec, uint32_t channel, uint32_t position)
+{
+    uint32_t g = spec->gpus_per_node, node = position / g, local = position % g, first = channel % g;
+    return node * g + (node % 2 == 0 ? local + g - first : first + 2 * g - 1 - local) % g;
+}
+
 /* A ring sends every piece but one a phase; FIRST is the offset of the first piece sent or received. */
 static int64_t ring_bytes(const struct collective_spec *spec, uint32_t p, uint32_t first)
 {
     int64_t sum = 0;
     uint32_t n = spec->n_ranks;
-    for (uint32_t step = 0; step < collective_steps(spec); step++)
-        sum += own_bytes(spec, (uint32_t)(((uint64_t)p + first + 2 * (uint64_t)n - step) % n));
+    bool rails = collective_is_rail_aligned(spec);
+    for (uint32_t c = 0; c < spec->channels; c++) {
+        uint64_t seat = rails ? collective_seat_of(spec, c, p) : p;
+        for (uint32_t step = 0; step < collective_steps(spec); step++) {
+            uint32_t k = (uint32_t)((seat + first + 2 * (uint64_t)n - step) % n);
+            sum += collective_piece_bytes(spec, c, rails ? collective_seat(spec, c, k) : k);
+        }
+    }
     return sum;
 }
 
@@ -342,7 +373,8 @@ uint32_t collective_add(struct job *job, const struct collective_spec *spec, GEr
 {
     if (!check_spec(job, spec, err))
         return JOB_NONE;
-    struct expansion x = {.job = job, .spec = spec, .index = job->collectives->len};
+    struct expansion x = {
+        .job = job, .spec = spec, .rail_aligned = collective_is_rail_aligned(spec), .index = job->collectives->len};
     x.start = g_new(uint32_t, spec->n_ranks);
     x.end = g_new(uint32_t, spec->n_ranks);
     add_marks(&x);

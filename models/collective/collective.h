@@ -18,6 +18,10 @@
  *   direct    one message to each peer, in rotated order r+1, r+2, ...; all_reduce is
  *             reduce_scatter then all_gather
  *   dissemination  barrier: ceil(log2 n) rounds of empty messages
+ * A ring over whole servers is rail-aligned when gpus_per_node says so: channel c enters an even
+ * server at GPU c and leaves it at GPU c-1, an odd one the other way round, so that every hop
+ * between servers stays on one rail and the channels share the NICs evenly (one hop wraps across
+ * rails when the number of servers is odd).
  * Left out: trees, in-network reduction, the time of the reduction itself.
  */
 #ifndef FABRICAST_MODELS_COLLECTIVE_H
@@ -41,6 +45,7 @@ struct collective_spec {
     int64_t elem_bytes;         /* 1 or more; divides bytes */
     const uint32_t *ranks;      /* n_ranks distinct ranks in ring order; borrowed */
     uint32_t n_ranks;
+    uint32_t gpus_per_node;     /* rail-aligned ring if ranks are whole servers of so many; 0, 1: in the order of ranks */
     uint32_t root;              /* position in ranks (broadcast, reduce) */
     uint32_t channels;          /* 1..COLLECTIVE_CHANNELS_MAX; channel c uses job_op.channel c */
     int64_t max_message_bytes;  /* cut pieces into slices of this size; 0: never */
@@ -71,6 +76,9 @@ double collective_busbw_factor(enum job_collective_kind kind, uint32_t n_ranks);
 
 /* Dependent steps from start to end with one slice a piece (0 for n = 1). */
 uint32_t collective_steps(const struct collective_spec *spec);
+
+/* Are the ranks two or more whole servers of gpus_per_node, one after the other, and so a ring rail-aligned? O(ranks). */
+bool collective_is_rail_aligned(const struct collective_spec *spec);
 
 /* "all_reduce", ...; static. And back: false if TEXT names none. */
 const char *collective_kind_name(enum job_collective_kind kind);

@@ -8,6 +8,7 @@
 struct expansion {
     struct job *job;
     const struct collective_spec *spec;
+    bool rail_aligned;
     uint32_t index;  /* of the entry in job->collectives */
     uint32_t *start; /* per position: NOPs; they end up in the entry */
     uint32_t *end;
@@ -38,6 +39,9 @@ int64_t collective_piece_bytes(const struct collective_spec *spec, uint32_t chan
 int64_t collective_slice_bytes(const struct collective_spec *spec);
 /* Ring: step s of position p sends piece p + offset - s (mod n). */
 uint32_t collective_ring_offset(const struct collective_spec *spec);
+/* The rail-aligned ring of CHANNEL: position at seat K, and back. Seats follow each other around the ring. */
+uint32_t collective_seat(const struct collective_spec *spec, uint32_t channel, uint32_t k);
+uint32_t collective_seat_of(const struct collective_spec *spec, uint32_t channel, uint32_t position);
 uint32_t collective_chain_place(const struct collective_spec *spec, uint32_t p);
 
 void expand_ring(struct expansion *x);

@@ -12,15 +12,22 @@ uint32_t collective_ring_offset(const struct collective_spec *spec)
     return spec->kind == JOB_REDUCE_SCATTER ? spec->n_ranks - 1 : 0;
 }
 
-/* Position P sends to the next in STEP. GOT: first op of what P received in the step before. */
-static uint32_t send_on(struct expansion *x, uint32_t step, uint32_t p, uint32_t channel, uint32_t got)
+static uint32_t seat(const struct expansion *x, uint32_t channel, uint32_t k)
+{
+    return x->rail_aligned ? collective_seat(x->spec, channel, k) : k;
+}
+
+/* The position at seat K of CHANNEL's ring sends to the next in STEP. GOT: first op of what it received in the step
+ * before. */
+static uint32_t send_on(struct expansion *x, uint32_t step, uint32_t k, uint32_t channel, uint32_t got)
 {
     const struct collective_spec *spec = x->spec;
     uint32_t n = spec->n_ranks;
-    uint32_t j = (uint32_t)(((uint64_t)p + collective_ring_offset(spec) + 2 * (uint64_t)n - step) % n);
+    uint32_t p = seat(x, channel, k);
+    uint32_t j = seat(x, channel, (uint32_t)(((uint64_t)k + collective_ring_offset(spec) + 2 * (uint64_t)n - step) % n));
     struct transfer t = {
         .from = p,
-        .to = (p + 1) % n,
+        .to = seat(x, channel, (k + 1) % n),
         .channel = channel,
         .piece = channel * n + j,
         .bytes = collective_piece_bytes(spec, channel, j),

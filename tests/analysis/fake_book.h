@@ -11,21 +11,31 @@
 #include "sim/units.h"
 #include <math.h>
 
-#define FAKE_FLOWS 40
-#define FAKE_PORTS 12
-#define FAKE_SAMPLES 400
-#define FAKE_FLOW_BYTES (4 * UNIT_MB)
+#define FAKE_FLOWS       40
+#define FAKE_PORTS       12
+#define FAKE_SAMPLES     400
+#define FAKE_FLOW_BYTES  (4 * UNIT_MB)
 #define FAKE_MAKESPAN_PS (4 * UNIT_MS)
 
-#define I64(name, unit, doc) {name, RECORD_I64, unit, doc}
-#define F64(name, unit, doc) {name, RECORD_F64, unit, doc}
-#define TEXT(name, doc) {name, RECORD_TEXT, "name", doc}
+#define I64(name, unit, doc)                                                                                 \
+    {                                                                                                        \
+        name, RECORD_I64, unit, doc                                                                          \
+    }
+#define F64(name, unit, doc)                                                                                 \
+    {                                                                                                        \
+        name, RECORD_F64, unit, doc                                                                          \
+    }
+#define TEXT(name, doc)                                                                                      \
+    {                                                                                                        \
+        name, RECORD_TEXT, "name", doc                                                                       \
+    }
 
 static inline void fake_meta(struct record_book *book)
 {
     record_meta_set(book, "version", "0.1.0");
     record_meta_set(book, "scenario", "incast40.ini");
-    record_meta_set(book, "scenario_text", "# 40 to 1\n[topology]\nkind = clos\n\n[workload]\nkind = incast\n");
+    record_meta_set(book, "scenario_text",
+                    "# 40 to 1\n[topology]\nkind = clos\n\n[workload]\nkind = incast\n");
     record_meta_set(book, "seed", "1");
     record_meta_set(book, "threads", "2");
     record_meta_set(book, "fidelity", "packet");
@@ -51,7 +61,8 @@ static inline void fake_params(struct record_book *book)
 
 static inline void fake_summary(struct record_book *book)
 {
-    record_summary_set(book, "makespan_ps", (double)FAKE_MAKESPAN_PS, "ps", "From the first start to the last end.");
+    record_summary_set(book, "makespan_ps", (double)FAKE_MAKESPAN_PS, "ps",
+                       "From the first start to the last end.");
     record_summary_set(book, "flows_total", FAKE_FLOWS, "1", "Flows of the workload.");
     record_summary_set(book, "flows_done", FAKE_FLOWS - 1, "1", "Flows that ended.");
     record_summary_set(book, "ecn_marked_pkts", 8123, "packets", "Packets marked CE.");
@@ -76,11 +87,16 @@ static inline void fake_summary(struct record_book *book)
 static inline void fake_flows(struct record_book *book)
 {
     static const struct record_column_spec specs[] = {
-        I64("flow", "1", "Flow number."),          I64("src", "1", "Source host."),
-        I64("dst", "1", "Destination host."),      I64("bytes", "bytes", "Payload."),
-        I64("class", "1", "Traffic class."),       I64("start_ps", "ps", "First byte may leave."),
-        I64("fct_rx_ps", "ps", "Until received."), I64("fct_ack_ps", "ps", "Until acknowledged."),
-        I64("ideal_ps", "ps", "Alone."),           I64("done", "1", "1 when ended."),
+        I64("flow", "1", "Flow number."),
+        I64("src", "1", "Source host."),
+        I64("dst", "1", "Destination host."),
+        I64("bytes", "bytes", "Payload."),
+        I64("class", "1", "Traffic class."),
+        I64("start_ps", "ps", "First byte may leave."),
+        I64("fct_rx_ps", "ps", "Until received."),
+        I64("fct_ack_ps", "ps", "Until acknowledged."),
+        I64("ideal_ps", "ps", "Alone."),
+        I64("done", "1", "1 when ended."),
         I64("retransmitted_pkts", "packets", "Sent again."),
     };
     struct record_table *t = record_table_add(book, "flows", "Flows.", specs, G_N_ELEMENTS(specs));
@@ -109,13 +125,14 @@ static inline void fake_collectives(struct record_book *book)
         I64("bound_ps", "ps", "Least time."),
         F64("ratio", "1", "Time over bound."),
     };
-    struct record_table *t = record_table_add(book, "collectives", "Collectives.", specs, G_N_ELEMENTS(specs));
-    record_append(t, "grad_allreduce_0", "all_reduce", "ring", INT64_C(16), 256 * UNIT_MB, INT64_C(0), 1400 * UNIT_US,
-                  1400 * UNIT_US, 1.4629e12, 2.743e12, 1230 * UNIT_US, 1.138);
-    record_append(t, "expert's_a2a", "all_to_all", "direct", INT64_C(16), 64 * UNIT_MB, 1400 * UNIT_US,
+    struct record_table *t =
+        record_table_add(book, "collectives", "Collectives.", specs, G_N_ELEMENTS(specs));
+    record_append(t, "grad_allreduce_0", "all_reduce", "ring", INT64_C(16), 256 * UNIT_MB, INT64_C(0),
+                  1400 * UNIT_US, 1400 * UNIT_US, 1.4629e12, 2.743e12, 1230 * UNIT_US, 1.138);
+    record_append(t, "expert's_100%_a2a", "all_to_all", "direct", INT64_C(16), 64 * UNIT_MB, 1400 * UNIT_US,
                   2200 * UNIT_US, 800 * UNIT_US, 6.4e11, 6.0e11, 300 * UNIT_US, 2.667);
-    record_append(t, "tail_allgather", "all_gather", "ring", INT64_C(16), 64 * UNIT_MB, 2200 * UNIT_US, INT64_C(-1),
-                  INT64_C(-1), NAN, NAN, 300 * UNIT_US, NAN);
+    record_append(t, "tail_allgather", "all_gather", "ring", INT64_C(16), 64 * UNIT_MB, 2200 * UNIT_US,
+                  INT64_C(-1), INT64_C(-1), NAN, NAN, 300 * UNIT_US, NAN);
 }
 
 static inline void fake_ports(struct record_book *book)
@@ -169,10 +186,10 @@ static inline void fake_ledger(struct record_book *book)
         I64("in_flight_pkts", "packets", "In flight at the end."),
     };
     struct record_table *t = record_table_add(book, "ledger", "Ledger.", specs, G_N_ELEMENTS(specs));
-    record_append(t, INT64_C(3), INT64_C(40000), 168 * UNIT_MB, INT64_C(39985), INT64_C(167937000), INT64_C(3),
-                  INT64_C(12600), INT64_C(12));
-    record_append(t, INT64_C(6), INT64_C(512), INT64_C(40960), INT64_C(512), INT64_C(40960), INT64_C(0), INT64_C(0),
-                  INT64_C(0));
+    record_append(t, INT64_C(3), INT64_C(40000), 168 * UNIT_MB, INT64_C(39985), INT64_C(167937000),
+                  INT64_C(3), INT64_C(12600), INT64_C(12));
+    record_append(t, INT64_C(6), INT64_C(512), INT64_C(40960), INT64_C(512), INT64_C(40960), INT64_C(0),
+                  INT64_C(0), INT64_C(0));
 }
 
 /* Depth of the queue of PORT at sample I: a sawtooth, higher for lower ports. */
@@ -183,14 +200,15 @@ static inline int64_t fake_depth(int64_t port, int64_t i)
 
 static inline void fake_series(struct record_book *book)
 {
-    static const struct record_column_spec queue[] = {I64("t_ps", "ps", "Instant."), I64("port", "1", "Port."),
-                                                      I64("class", "1", "Class."), I64("bytes", "bytes", "Depth.")};
+    static const struct record_column_spec queue[] = {I64("t_ps", "ps", "Instant."),
+                                                      I64("port", "1", "Port."), I64("class", "1", "Class."),
+                                                      I64("bytes", "bytes", "Depth.")};
     static const struct record_column_spec rate[] = {
         I64("t_ps", "ps", "Instant."), I64("flow", "1", "Flow."), F64("rate_bps", "bit/s", "Current rate."),
         F64("target_bps", "bit/s", "Target rate."), F64("alpha", "1", "DCQCN alpha.")};
-    static const struct record_column_spec link[] = {
-        I64("t_ps", "ps", "Instant."), I64("port", "1", "Port."), F64("utilisation", "1", "Share since the last row."),
-        F64("paused", "1", "Share of time paused.")};
+    static const struct record_column_spec link[] = {I64("t_ps", "ps", "Instant."), I64("port", "1", "Port."),
+                                                     F64("utilisation", "1", "Share since the last row."),
+                                                     F64("paused", "1", "Share of time paused.")};
     struct record_table *q = record_table_add(book, "series/queue", "Queue depths.", queue, 4);
     struct record_table *r = record_table_add(book, "series/rate", "Rates.", rate, 5);
     struct record_table *l = record_table_add(book, "series/link", "Links.", link, 4);
@@ -241,6 +259,9 @@ static inline struct record_book *fake_book_new(void)
 #undef TEXT
 
 /* A new folder under the system's. (transfer full) */
-static inline char *fake_folder(void) { return g_dir_make_tmp("fabricast-test-XXXXXX", NULL); }
+static inline char *fake_folder(void)
+{
+    return g_dir_make_tmp("fabricast-test-XXXXXX", NULL);
+}
 
 #endif

@@ -57,6 +57,22 @@ static void test_columns__row_of_max_ignores_all_zero(void **state)
     record_book_free(book);
 }
 
+static void test_columns__rank_is_descending_stable_and_places_the_missing(void **state)
+{
+    (void)state;
+    struct record_book *book = record_book_new();
+    const struct record_column_spec spec = {"x", RECORD_F64, "1", "X."};
+    struct record_table *table = record_table_add(book, "t", "T.", &spec, 1);
+    const double values[] = {1, NAN, 3, 1, INFINITY};
+    for (int i = 0; i < 5; i++)
+        record_append(table, values[i]);
+    g_autofree int64_t *low = columns_rank(table, "x", -1), *high = columns_rank(table, "x", INFINITY);
+    const int64_t expected_low[] = {4, 2, 0, 3, 1}, expected_high[] = {1, 4, 2, 0, 3};
+    assert_memory_equal(low, expected_low, sizeof expected_low);
+    assert_memory_equal(high, expected_high, sizeof expected_high);
+    record_book_free(book);
+}
+
 static void test_columns__ports_are_named_by_node_port_and_peer(void **state)
 {
     (void)state;
@@ -85,6 +101,7 @@ int main(void)
         cmocka_unit_test(test_columns__an_empty_table_counts_as_absent),
         cmocka_unit_test(test_columns__numbers_of_either_type),
         cmocka_unit_test(test_columns__row_of_max_ignores_all_zero),
+        cmocka_unit_test(test_columns__rank_is_descending_stable_and_places_the_missing),
         cmocka_unit_test(test_columns__ports_are_named_by_node_port_and_peer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

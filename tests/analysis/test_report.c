@@ -125,26 +125,38 @@ static void test_report__many_collectives_are_ranked_by_ratio(void **state)
     record_book_free(book);
 }
 
+/* Every table that the report knows, with every column it looks for in TYPE, and one row. */
+static struct record_book *uniform_book(enum record_type type)
+{
+    static const char *const paths[] = {"flows", "collectives", "ports", "ledger"};
+    static const char *const names[] = {
+        "flow",  "src",          "dst",      "done",      "fct_rx_ps", "name",       "op",       "ranks",
+        "bytes", "time_ps",      "ratio",    "node",      "peer",      "port",       "rate_bps", "paused_ps",
+        "class", "dropped_pkts", "bound_ps", "busbw_bps", "sent_pkts", "utilisation"};
+    static const int64_t whole[] = {INT64_MIN};
+    static const double real[] = {NAN};
+    static const char *const text[] = {"\x1b[2J"};
+    const void *const cells[] = {whole, real, text};
+    struct record_column_spec specs[G_N_ELEMENTS(names)];
+    const void *columns[G_N_ELEMENTS(names)];
+    for (gsize c = 0; c < G_N_ELEMENTS(names); c++) {
+        specs[c] = (struct record_column_spec){names[c], type, "1", "X."};
+        columns[c] = cells[type];
+    }
+    struct record_book *book = record_book_new();
+    for (gsize p = 0; p < G_N_ELEMENTS(paths); p++)
+        record_append_columns(record_table_add(book, paths[p], "X.", specs, G_N_ELEMENTS(names)), 1, columns);
+    return book;
+}
+
 static void test_report__columns_of_other_types_do_not_crash(void **state)
 {
     (void)state;
-    static const char *const paths[] = {"flows", "collectives", "ports", "ledger"};
-    static const char *const names[] = {"flow", "done", "fct_rx_ps", "name", "node", "class", "dropped_pkts", "utilisation"};
     for (int type = RECORD_I64; type <= RECORD_TEXT; type++) {
-        struct record_book *book = record_book_new();
-        for (gsize p = 0; p < G_N_ELEMENTS(paths); p++) {
-            for (gsize c = 0; c < G_N_ELEMENTS(names); c++) {
-                g_autofree char *path = c == 0 ? g_strdup(paths[p]) : g_strdup_printf("%s%d", paths[p], (int)c);
-                const struct record_column_spec spec = {names[c], (enum record_type)type, "1", "X."};
-                struct record_table *table = record_table_add(book, path, "X.", &spec, 1);
-                if (type == RECORD_F64)
-                    record_append(table, NAN);
-                else
-                    record_append(table, type == RECORD_TEXT ? (int64_t)(intptr_t) "x" : INT64_C(-5));
-            }
-        }
+        struct record_book *book = uniform_book((enum record_type)type);
         char *text = text_of(book);
-        assert_has(text, "Run\n");
+        assert_has(text, "Collectives\n");
+        assert_null(strchr(text, '\x1b')); /* names cannot steer the terminal */
         free(text);
         record_book_free(book);
     }

@@ -65,8 +65,9 @@ static void test_report_json__tables_are_columns_and_series_are_left_out(void **
     struct record_book *book = fake_book_new();
     char *json = json_of(book, true);
     assert_query(json, "$.tables.collectives.columns.time_ps.values", "[[1400000000,800000000,-1]]");
-    assert_query(json, "$.tables.collectives.columns.ratio.values", "[[1.1379999999999999,2.6669999999999998,null]]");
-    assert_query(json, "$.tables.collectives.columns.name.values[1]", "[\"expert's_a2a\"]");
+    assert_query(json, "$.tables.collectives.columns.ratio.values",
+                 "[[1.1379999999999999,2.6669999999999998,null]]");
+    assert_query(json, "$.tables.collectives.columns.name.values[1]", "[\"expert's_100%_a2a\"]");
     assert_query(json, "$.tables.flows.n_rows", "[40]");
     assert_query(json, "$.tables.ports.columns.queue_max_bytes.unit", "[\"bytes\"]");
     assert_query(json, "$.tables.ledger.columns.class.values", "[[3,6]]");

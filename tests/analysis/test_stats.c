@@ -10,11 +10,11 @@
 static void test_stats__percentile_is_nearest_rank(void **state)
 {
     (void)state;
-    const int64_t five[] = {50, 15, 40, 20, 35}; /* sorted 15 20 35 40 50 */
-    assert_int_equal(stats_percentile_i64(five, 5, 5), 15);   /* rank ceil(0.25) = 1 */
-    assert_int_equal(stats_percentile_i64(five, 5, 30), 20);  /* ceil(1.5) = 2 */
-    assert_int_equal(stats_percentile_i64(five, 5, 40), 20);  /* ceil(2.0) = 2 */
-    assert_int_equal(stats_percentile_i64(five, 5, 50), 35);  /* ceil(2.5) = 3 */
+    const int64_t five[] = {50, 15, 40, 20, 35};             /* sorted 15 20 35 40 50 */
+    assert_int_equal(stats_percentile_i64(five, 5, 5), 15);  /* rank ceil(0.25) = 1 */
+    assert_int_equal(stats_percentile_i64(five, 5, 30), 20); /* ceil(1.5) = 2 */
+    assert_int_equal(stats_percentile_i64(five, 5, 40), 20); /* ceil(2.0) = 2 */
+    assert_int_equal(stats_percentile_i64(five, 5, 50), 35); /* ceil(2.5) = 3 */
     assert_int_equal(stats_percentile_i64(five, 5, 100), 50);
     assert_int_equal(stats_percentile_i64(five, 5, 0), 15);
     assert_int_equal(five[0], 50); /* the input is left as it is */

@@ -60,7 +60,10 @@ static void assert_unreadable(const char *path, store_error code, const char *pa
 
 /* ---- equality ------------------------------------------------------------- */
 
-static bool same_double(double a, double b) { return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b)); }
+static bool same_double(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0 || (isnan(a) && isnan(b));
+}
 
 static void assert_same_meta(const struct record_book *a, const struct record_book *b)
 {
@@ -213,7 +216,8 @@ static void test_store__many_rows_span_chunks(void **state)
 {
     struct place *place = *state;
     struct record_book *book = record_book_new();
-    const struct record_column_spec specs[] = {{"t_ps", RECORD_I64, "ps", "T."}, {"node", RECORD_TEXT, "name", "N."}};
+    const struct record_column_spec specs[] = {{"t_ps", RECORD_I64, "ps", "T."},
+                                               {"node", RECORD_TEXT, "name", "N."}};
     struct record_table *table = record_table_add(book, "series/queue", "Q.", specs, 2);
     for (int64_t i = 0; i < 40000; i++)
         record_append(table, i * i, i % 2 ? "leaf" : "spine12");
@@ -237,7 +241,8 @@ static void test_store__equal_books_give_equal_bytes(void **state)
 
 /* ---- names and places that cannot be -------------------------------------- */
 
-static void assert_unwritable(const char *path, const struct record_book *book, store_error code, const char *part)
+static void assert_unwritable(const char *path, const struct record_book *book, store_error code,
+                              const char *part)
 {
     GError *err = NULL;
     assert_false(store_write(path, book, &err));
@@ -250,7 +255,8 @@ static void assert_unwritable(const char *path, const struct record_book *book, 
 static void test_store__names_that_hdf5_cannot_hold_are_errors(void **state)
 {
     struct place *place = *state;
-    const struct record_column_spec spec = {"a/b", RECORD_I64, "ps", "A."}, good = {"a", RECORD_I64, "ps", "A."};
+    const struct record_column_spec spec = {"a/b", RECORD_I64, "ps", "A."},
+                                    good = {"a", RECORD_I64, "ps", "A."};
     static const char *const paths[] = {"", "a//b", "meta", "summary", "params/x", "a/"};
     for (gsize i = 0; i < G_N_ELEMENTS(paths); i++) {
         struct record_book *book = record_book_new();
@@ -295,7 +301,8 @@ static void test_store__a_missing_folder_is_an_error(void **state)
 static void test_store__foreign_files_are_errors(void **state)
 {
     struct place *place = *state;
-    static const char *const contents[] = {"", "x", "\x89HDF\r\n\x1a\n", "fabricast results\n", "[topology]\nkind = star\n"};
+    static const char *const contents[] = {"", "x", "\x89HDF\r\n\x1a\n", "fabricast results\n",
+                                           "[topology]\nkind = star\n"};
     for (gsize i = 0; i < G_N_ELEMENTS(contents); i++) {
         assert_true(g_file_set_contents(place->path, contents[i], -1, NULL));
         assert_unreadable(place->path, STORE_ERROR_FORMAT, "");
@@ -337,9 +344,11 @@ static void seal_anew(const char *path, const char *rest, gsize n)
 {
     GString *file = g_string_new(NULL);
     g_autofree char *hash = g_compute_checksum_for_data(G_CHECKSUM_SHA256, (const guchar *)rest, n);
-    g_string_printf(file, "fabricast results\nsha256 %s\nbytes %" G_GSIZE_FORMAT
-                          "\nThe rest of this file is HDF5; the format is described in docs/FORMATS.md of fabricast.\n",
-                    hash, n);
+    g_string_printf(
+        file,
+        "fabricast results\nsha256 %s\nbytes %" G_GSIZE_FORMAT
+        "\nThe rest of this file is HDF5; the format is described in docs/FORMATS.md of fabricast.\n",
+        hash, n);
     while (file->len < 512)
         g_string_append_c(file, 0);
     g_string_append_len(file, rest, (gssize)n);
@@ -385,7 +394,8 @@ static void test_store__another_schema_version_is_named(void **state)
 static char *run_tool(const char *const *argv, int *status)
 {
     char *out = NULL, *errors = NULL;
-    if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &errors, status, NULL)) {
+    if (!g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &errors, status,
+                      NULL)) {
         *status = -1;
         return NULL;
     }
@@ -404,7 +414,8 @@ static const char *find_python(void)
         g_autofree char *out = NULL;
         char *errors = NULL;
         int status = -1;
-        bool ran = g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &errors, &status, NULL);
+        bool ran = g_spawn_sync(NULL, (char **)argv, NULL, G_SPAWN_SEARCH_PATH, NULL, NULL, &out, &errors,
+                                &status, NULL);
         g_free(errors);
         if (ran && status == 0)
             return candidates[i];
@@ -453,7 +464,8 @@ static void test_store__h5py_sees_units_on_every_column(void **state)
     int status;
     g_autofree char *out = run_tool(argv, &status);
     assert_int_equal(status, 0);
-    assert_string_equal(out, "72\n"); /* summary 4, flows 11, collectives 12, ports 20, ledger 8, series 13, events 4 */
+    assert_string_equal(
+        out, "72\n"); /* summary 4, flows 11, collectives 12, ports 20, ledger 8, series 13, events 4 */
 }
 
 static void test_store__h5dump_reads_it(void **state)

@@ -24,12 +24,14 @@ static void test_text_table__columns_align(void **state)
     struct text_table *table = text_table_new((const char *const[]){"name", "size"}, "lr");
     text_table_add(table, "a");
     text_table_addf(table, "%d", 12345);
-    text_table_take(table, g_strdup("gr\xc3\xbc\xc3\x9f" "e"));
+    text_table_take(table, g_strdup("gr\xc3\xbc\xc3\x9f"
+                                    "e"));
     text_table_add(table, "7");
     char *text = printed(table, 1);
     assert_string_equal(text, " name    size\n"
                               " a      12345\n"
-                              " gr\xc3\xbc\xc3\x9f" "e      7\n");
+                              " gr\xc3\xbc\xc3\x9f"
+                              "e      7\n");
     free(text);
     text_table_free(table);
     text_table_free(NULL);

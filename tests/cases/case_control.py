@@ -56,6 +56,20 @@ def case_headroom_half(context):
     fab.expect_text(result.stderr + " ".join(result.warnings()), rf"{drops} packets.*drop.*headroom")
 
 
+def case_headroom_physical(context):
+    """The headroom that the tool itself works out is enough, whatever adds to the round trip.
+
+    Every term of the default rule at once: FEC, the switch's pipeline, cut-through, a slow pause response.
+    """
+    terms = ["buffer.headroom_rule=physical", "link.fec_latency=120ns", "switch.latency=600ns",
+             "switch.forwarding=cut_through", "pfc.response=500ns", "nic.rx_latency=400ns", "nic.tx_latency=400ns"]
+    for rate in ("100Gbps", "400Gbps"):
+        result = context.run_ok("headroom.ini", sets=[*terms, f"topology.host_rate={rate}"])
+        fab.expect(result.summary("pfc_pause_frames") > 0, f"{rate}: nothing was paused: the case shows nothing")
+        fab.expect(result.summary("drop_pkts") == 0,
+                   f"{rate}: {result.summary('drop_pkts')} packets of a lossless class dropped")
+
+
 # ---- DCQCN, 40 Gb/s, parameters of SIGCOMM 2015 -------------------------------
 
 def dcqcn_tail(context, n_flows, delay, until_ms=400, sets=()):

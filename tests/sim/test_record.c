@@ -56,7 +56,8 @@ static void test_record__params_are_copied(void **state)
     (void)state;
     struct record_book *book = record_book_new();
     char key[] = "kmin";
-    struct record_param row = {.group = (char *)"ecn", .key = key, .value = (char *)"100KB", .base_value = 1e5};
+    struct record_param row = {
+        .group = (char *)"ecn", .key = key, .value = (char *)"100KB", .base_value = 1e5};
     record_param_add(book, &row);
     key[0] = 'x';
     const struct record_param *got = record_param_at(book, 0);
