@@ -1,7 +1,7 @@
 /* buffer.c - headroom rules; the per-packet part is inline in buffer.h. */
 #include "models/buffer.h"
 
-static int64_t physical_headroom(const struct buffer_headroom_terms *t, int64_t rate_bps, sim_ps cable_ps)
+int64_t buffer_headroom_needed_bytes(const struct buffer_headroom_terms *t, int64_t rate_bps, sim_ps cable_ps)
 {
     int64_t gap_bytes = t->link->preamble_ifg_bytes;
     sim_ps flight_ps = 2 * (cable_ps + t->link->fec_latency_ps) + t->pfc->response_ps + t->switching->latency_ps;
@@ -19,6 +19,6 @@ int64_t buffer_headroom_bytes(const struct buffer_headroom_terms *t, int64_t rat
     case BUFFER_HEADROOM_RATE_DELAY:
         return (int64_t)(t->buffer->headroom_factor * (double)units_bytes_in(cable_ps, rate_bps));
     default:
-        return physical_headroom(t, rate_bps, cable_ps);
+        return buffer_headroom_needed_bytes(t, rate_bps, cable_ps);
     }
 }

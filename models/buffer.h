@@ -101,5 +101,7 @@ struct buffer_headroom_terms {
     int n_lossless;
 };
 int64_t buffer_headroom_bytes(const struct buffer_headroom_terms *terms, int64_t rate_bps, sim_ps cable_ps);
+/* The same by the physical rule, whatever the parameters say. */
+int64_t buffer_headroom_needed_bytes(const struct buffer_headroom_terms *terms, int64_t rate_bps, sim_ps cable_ps);
 
 #endif

@@ -19,9 +19,9 @@ static bool none_counts(const void *state)
     (void)state;
     return false;
 }
-static void none_view(void *state, uint32_t qp, struct cc_view *view)
+static void none_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *view)
 {
-    (void)state, (void)qp;
+    (void)state, (void)qp, (void)now_ps;
     *view = (struct cc_view){0};
 }
 

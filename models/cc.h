@@ -33,7 +33,8 @@ struct cc_ops {
     /* BYTES were sent; called only when counts_bytes. */
     void (*on_sent)(void *state, uint32_t qp, struct cc_rate *rate, uint32_t bytes, sim_ps now_ps);
     bool (*counts_bytes)(const void *state);
-    void (*view)(void *state, uint32_t qp, struct cc_view *view);
+    /* State at NOW_PS, which the clocks have reached. */
+    void (*view)(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *view);
 };
 
 extern const struct cc_ops cc_none_ops; /* line rate whatever happens; state unused */

@@ -228,10 +228,12 @@ static bool dcqcn_counts_bytes(const void *state)
     return ((const struct dcqcn *)state)->p->rpg_byte_reset_bytes > 0;
 }
 
-static void dcqcn_view(void *state, uint32_t qp, struct cc_view *view)
+static void dcqcn_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *view)
 {
-    const struct rate_machine *m = &((struct dcqcn *)state)->qp[qp];
-    *view = (struct cc_view){m->rate_bps, m->target_bps, m->alpha, m->n_cuts, m->n_cnps};
+    const struct dcqcn *d = state;
+    struct rate_machine m = d->qp[qp]; /* a copy: looking at alpha must not move it */
+    alpha_until(d, &m, now_ps);
+    *view = (struct cc_view){m.rate_bps, m.target_bps, m.alpha, m.n_cuts, m.n_cnps};
 }
 
 const struct cc_ops dcqcn_ops = {"dcqcn",       dcqcn_start,        dcqcn_advance, dcqcn_on_cnp,

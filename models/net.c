@@ -228,7 +228,10 @@ static bool build_buffer(struct net *net, uint32_t graph_node, GError **err)
             (double)buffer_headroom_bytes(&terms, port->rate_bps, port->delay_ps) * c->buffer->headroom_scale;
         if (bytes > (double)UINT32_MAX)
             return fail(err, "buffer.headroom: %s: more than 4.29 GB of headroom for one class", node_name(net, graph_node));
-        net->cold[net->port_of_graph[node->first_port + k]].headroom_bytes = n_lossless ? (uint32_t)bytes : 0;
+        struct port_cold *cold = &net->cold[net->port_of_graph[node->first_port + k]];
+        cold->headroom_bytes = n_lossless ? (uint32_t)bytes : 0;
+        cold->headroom_needed_bytes =
+            (uint32_t)MIN(buffer_headroom_needed_bytes(&terms, port->rate_bps, port->delay_ps), (int64_t)UINT32_MAX);
         need.headroom += bytes * n_lossless;
         need.reserved += (double)net->reserved_bytes * n_lossless;
         need.bytes_per_ps += c->buffer->headroom_factor * c->buffer->headroom_scale * (double)port->rate_bps /

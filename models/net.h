@@ -97,6 +97,8 @@ struct net_port_view {
     int64_t ingress_max_bytes;  /* reserved + shared + headroom of any class */
     int64_t headroom_max_bytes; /* used */
     int64_t headroom_bytes;     /* granted to each lossless class */
+    int64_t headroom_needed_bytes; /* by the physical rule */
+    uint64_t lossless_drop_pkts;
     sim_ps busy_until_ps;
 };
 void net_port_view(const struct net *net, uint32_t port, struct net_port_view *view);

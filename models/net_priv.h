@@ -44,7 +44,8 @@ struct port_cold {
     uint32_t kmax_bytes, headroom_bytes;
     uint64_t pmax_threshold;   /* Pmax as a 64-bit fraction */
     uint64_t lossy_alpha_q16;
-    uint64_t n_draws, ecn_marked_pkts, drop_pkts, drop_bytes;
+    uint64_t n_draws, ecn_marked_pkts, drop_pkts, drop_bytes, lossless_drop_pkts;
+    uint32_t headroom_needed_bytes; /* by the physical rule, whatever rule is in force */
     uint64_t pause_rx, pause_tx, resume_rx, resume_tx;
     uint32_t tx_control_pkts;
     sim_ps paused_ps, pause_start_ps[NET_CLASSES], pause_end_ps[NET_CLASSES], xoff_sent_ps[NET_CLASSES];

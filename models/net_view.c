@@ -50,7 +50,7 @@ void net_totals(const struct net *net, struct net_totals *t)
     }
     for (uint32_t q = 0; q < net->n_qps; q++) {
         struct cc_view view;
-        net->cc->view(net->cc_state, q, &view);
+        net->cc->view(net->cc_state, q, 0, &view);
         t->rate_cuts += view.n_cuts;
     }
 }
@@ -81,6 +81,8 @@ void net_port_view(const struct net *net, uint32_t port, struct net_port_view *v
                                    .paused_ps = paused_ps(net, p),
                                    .paused_now = (uint8_t)hot->paused,
                                    .headroom_bytes = cold->headroom_bytes,
+                                   .headroom_needed_bytes = cold->headroom_needed_bytes,
+                                   .lossless_drop_pkts = cold->lossless_drop_pkts,
                                    .busy_until_ps = hot->busy_until_ps};
     for (int c = 0; c < NET_CLASSES; c++) {
         const struct group *g = &net->group[p][c];
@@ -140,30 +142,24 @@ sim_ps net_op_done_ps(const struct net *net, uint32_t op) { return net->op[op].d
 uint32_t net_op_qp(const struct net *net, uint32_t op) { return net->op[op].qp; }
 
 /* ---- paths ------------------------------------------------------------------------------ */
-struct way { sim_ps latency_ps, other_links_ps; int64_t slowest_q16; };
+struct way { sim_ps latency_ps, seen_ps; int64_t slowest_q16; };
 
-/* Walks a path with a frame of BYTES: latencies, and its serialisation on every link but the slowest. */
+/* Walks a path with one frame of BYTES: latencies, and how long each link needs until the frame is handled behind it. */
 static void walk(const struct net *net, uint32_t qp, bool reverse, uint32_t bytes, struct way *way)
 {
     uint32_t p = reverse ? net->rx[qp].port : net->tx[qp].port;
     uint32_t n_hops = reverse ? net->qp[qp].n_back_hops : net->qp[qp].n_hops;
     const uint16_t *path = &net->path[((size_t)qp * 2 + reverse) * net->path_stride];
-    sim_ps seen_on_slowest = 0;
     *way = (struct way){0};
     for (uint32_t h = 0;; h++) {
         const struct port_hot *hot = &net->port[p];
-        sim_ps seen = net_wire(net, hot, hot->cut_bytes && hot->cut_bytes < bytes ? hot->cut_bytes : bytes);
         way->latency_ps += hot->data_latency_ps;
-        way->other_links_ps += seen;
-        if (hot->ps_per_byte_q16 > way->slowest_q16) {
-            way->slowest_q16 = hot->ps_per_byte_q16;
-            seen_on_slowest = seen;
-        }
+        way->seen_ps += net_wire(net, hot, hot->cut_bytes && hot->cut_bytes < bytes ? hot->cut_bytes : bytes);
+        way->slowest_q16 = MAX(way->slowest_q16, (int64_t)hot->ps_per_byte_q16);
         if (h == n_hops)
             break;
         p = net->vertex[hot->peer_node].first_port + path[h];
     }
-    way->other_links_ps -= seen_on_slowest;
 }
 
 int64_t net_wire_bytes(const struct net *net, int64_t bytes)
@@ -171,21 +167,22 @@ int64_t net_wire_bytes(const struct net *net, int64_t bytes)
     return bytes + (int64_t)net_message_pkts(net, bytes) * (net->frame_overhead + net->gap_bytes) + net->reth;
 }
 
+/* All frames but the last one pass the slowest link one after the other; the last one still has its whole way to go. */
 sim_ps net_ideal_ps(const struct net *net, uint32_t qp, int64_t bytes)
 {
-    int64_t tail = bytes - (int64_t)(net_message_pkts(net, bytes) - 1) * net->mtu;
+    uint32_t n_pkts = net_message_pkts(net, bytes);
+    int64_t tail = bytes - (int64_t)(n_pkts - 1) * net->mtu + net->frame_overhead + (n_pkts == 1 ? net->reth : 0);
     struct way way;
-    walk(net, qp, false, (uint32_t)tail + net->frame_overhead, &way);
-    __int128 wire = (__int128)net_wire_bytes(net, bytes) * way.slowest_q16 >> 16;
-    return net->config.nic->tx_latency_ps + way.latency_ps + way.other_links_ps + (sim_ps)wire;
+    walk(net, qp, false, (uint32_t)tail, &way);
+    __int128 before = (__int128)(net_wire_bytes(net, bytes) - tail - net->gap_bytes) * way.slowest_q16 >> 16;
+    return net->config.nic->tx_latency_ps + way.latency_ps + way.seen_ps + (sim_ps)before;
 }
 
 sim_ps net_ideal_ack_ps(const struct net *net, uint32_t qp)
 {
     struct way way;
     walk(net, qp, true, net->ack_bytes, &way);
-    return way.latency_ps + way.other_links_ps +
-           (sim_ps)(((int64_t)(net->ack_bytes + net->gap_bytes) * way.slowest_q16) >> 16);
+    return way.latency_ps + way.seen_ps;
 }
 
 void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view *view)
@@ -210,7 +207,7 @@ void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view
     /* Clocks up to now: what sending at this moment would see. */
     if (t->rate.due_ps <= now_ps)
         net->cc->advance(net->cc_state, qp, &t->rate, now_ps);
-    net->cc->view(net->cc_state, qp, &view->cc);
+    net->cc->view(net->cc_state, qp, now_ps, &view->cc);
     view->rate_bps = t->rate.ps_per_byte > 0 ? (double)(UNIT_S * UNIT_BITS_PER_BYTE) / t->rate.ps_per_byte : port_bps;
 }
 

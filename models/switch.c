@@ -120,6 +120,7 @@ static void drop(struct net *net, struct net_vertex *v, uint32_t port, uint32_t 
     v->ledger[class].dropped_bytes += bytes;
     v->lossless_drops += lossless;
     net->cold[port].drop_pkts++;
+    net->cold[port].lossless_drop_pkts += lossless;
     net->cold[port].drop_bytes += bytes;
 }
 

@@ -380,6 +380,7 @@ static const struct record_column_spec port_columns[] = {
     {"queue_max_bytes", RECORD_I64, "bytes", "longest egress queue of a class"},
     {"ingress_max_bytes", RECORD_I64, "bytes", "most buffer charged to a class of this ingress"},
     {"headroom_max_bytes", RECORD_I64, "bytes", "most headroom used by a class of this ingress"},
+    {"headroom_bytes", RECORD_I64, "bytes", "headroom granted to each lossless class of this ingress"},
     {"utilisation", RECORD_F64, "1", "bytes sent over what the link could carry until the end"},
 };
 
@@ -397,7 +398,7 @@ static bool add_port(struct run *run, uint32_t p, int64_t makespan_ps, struct re
                   (int64_t)v.tx_bytes, (int64_t)(v.tx_data_pkts + v.tx_ack_pkts + v.tx_control_pkts), (int64_t)v.tx_data_pkts,
                   (int64_t)v.tx_ack_pkts, (int64_t)v.tx_control_pkts, (int64_t)v.ecn_marked_pkts, (int64_t)v.drop_pkts,
                   (int64_t)v.drop_bytes, (int64_t)v.pause_rx_frames, (int64_t)v.paused_ps, (int64_t)v.pause_tx_frames,
-                  v.queue_max_bytes, v.ingress_max_bytes, v.headroom_max_bytes, utilisation);
+                  v.queue_max_bytes, v.ingress_max_bytes, v.headroom_max_bytes, v.headroom_bytes, utilisation);
     peaks->queue = MAX(peaks->queue, v.queue_max_bytes);
     peaks->ingress = MAX(peaks->ingress, v.ingress_max_bytes);
     peaks->headroom = MAX(peaks->headroom, v.headroom_max_bytes);
@@ -495,14 +496,38 @@ static void fill_totals(struct run *run, const struct net_totals *t)
         record_summary_set(run->book, rows[i].name, rows[i].value, rows[i].unit, rows[i].doc);
 }
 
+#define DROP_PORTS_NAMED 5
+
+/* Where, and what headroom it would have taken. */
+static void warn_of_lossless_drops(struct run *run, uint64_t total)
+{
+    const struct net_graph *g = &run->fabric->graph;
+    uint32_t named = 0, ports = 0;
+    for (uint32_t p = 0; p < g->n_ports; p++) {
+        struct net_port_view v;
+        net_port_view(run->net, p, &v);
+        if (v.lossless_drop_pkts == 0)
+            continue;
+        ports++;
+        if (named++ >= DROP_PORTS_NAMED)
+            continue;
+        g_ptr_array_add(run->warnings,
+                        g_strdup_printf("%" G_GUINT64_FORMAT " lossless packets dropped at %s port %u (from %s): headroom %" G_GINT64_FORMAT
+                                        " B, needed >= %" G_GINT64_FORMAT " B",
+                                        v.lossless_drop_pkts, run->fabric->names[g->ports[p].node], p - g->nodes[g->ports[p].node].first_port,
+                                        run->fabric->names[g->ports[g->ports[p].peer].node], v.headroom_bytes, v.headroom_needed_bytes));
+    }
+    if (ports > DROP_PORTS_NAMED)
+        g_ptr_array_add(run->warnings, g_strdup_printf("lossless drops: %" G_GUINT64_FORMAT " packets at %u ports in all", total, ports));
+}
+
 static void warn_of_silence(struct run *run, const struct net_totals *t)
 {
     const struct nic_params *nic = param_bag_get(run->scenario->bag, "nic");
     if (nic->congestion_control == NIC_CC_DCQCN && t->data_hops > 0 && t->cnp_handled_pkts + t->echo_acks == 0)
         g_ptr_array_add(run->warnings, g_strdup("DCQCN never acted: no CNP reached a sender in this run"));
     if (t->lossless_drop_pkts > 0)
-        g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " packets of lossless classes were dropped: headroom is too small (see ports)",
-                                                       t->lossless_drop_pkts));
+        warn_of_lossless_drops(run, t->lossless_drop_pkts);
     if (t->failed_qps > 0)
         g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " queue pairs ran out of retries and failed", t->failed_qps));
 }
