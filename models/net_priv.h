@@ -21,18 +21,24 @@ struct port_hot {
     uint32_t ps_per_byte_q16;
     uint32_t data_latency_ps;  /* cable, FEC, and the receiver's pipeline */
     uint32_t pause_latency_ps; /* cable, FEC, and the receiver's response time */
-    uint32_t channel;          /* internal index of the peer port */
+    uint32_t channel;          /* internal index of the peer port; NET_NONE: nothing plugged in */
     uint32_t peer_node;        /* simulated node of the peer */
     uint32_t kmin_bytes;       /* UINT32_MAX: never marks */
     uint32_t alpha_q16;
     uint16_t cut_bytes;        /* the peer handles a frame when this much is in; 0: all of it */
-    /* Classes, one bit each; not bytes: see has_arrivals in sim/core.h. */
-    uint16_t nonempty, paused; /* egress */
-    uint16_t xoff;             /* ingress classes that we have paused */
-    uint16_t pause_todo;       /* classes for which a pause frame waits to be sent */
-    bool armed;                /* transmit-done is pending */
-    bool wired;
+    uint16_t xoff;             /* ingress classes that we have paused, one bit each */
+    union { /* together: is there anything to do or to wait for at this egress? */
+        struct {
+            uint16_t nonempty;   /* classes with frames waiting; not bytes: see has_arrivals in sim/core.h */
+            uint16_t paused;     /* classes that the peer has paused */
+            uint16_t pause_todo; /* classes for which a pause frame waits to be sent */
+            uint16_t armed;      /* transmit-done is pending */
+        };
+        uint64_t egress;
+    };
 };
+/* port_hot.egress with all but the pauses of other classes: zero means that a frame of CLASS may go at once. */
+#define PORT_EGRESS_BUSY(class) (~(UINT64_C(0xffff) << 16) | UINT64_C(1) << (16 + (class)))
 _Static_assert(sizeof(struct port_hot) == 64, "one cache line a port");
 
 struct queue { uint32_t head, tail, bytes, max_bytes; };             /* egress, per class */
@@ -175,6 +181,7 @@ struct net {
     sim_ps timeout_ps;
     uint8_t lossless_mask, ecn_mask, strict_mask;
     bool echo_mode, ack_bypass, mark_at_enqueue, cc_counts, pause_timed, repace;
+    bool prefetch_ports; /* see switch_run() */
     uint32_t weights[NET_CLASSES];
     /* written atomically by hosts */
     uint64_t ops_done;

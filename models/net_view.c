@@ -114,7 +114,7 @@ static uint64_t flying_pkts(const struct net *net, uint32_t class)
     const struct sim_core *core = net->core;
     for (size_t b = 0; b < (size_t)core->n_slots * core->n_channels; b++)
         for (uint32_t i = 0; i < core->buckets[b].n; i++) {
-            uint32_t c = core->buckets[b].rec[i].c;
+            uint32_t c = sim_bucket_at(&core->buckets[b], i)->c;
             n += packet_kind(c) != PACKET_PAUSE && packet_class(c) == class;
         }
     return n;
@@ -276,7 +276,7 @@ static bool check_ledger(const struct net *net, uint32_t class, GError **err)
 static bool check_link(const struct net *net, uint32_t p, GError **err)
 {
     const struct port_hot *hot = &net->port[p];
-    if (!hot->wired || hot->tx_bytes == 0)
+    if (hot->channel == NET_NONE || hot->tx_bytes == 0)
         return true;
     sim_ps least = (sim_ps)(((__int128)hot->tx_bytes * hot->ps_per_byte_q16) >> 16);
     const char *name = net->config.node_names[net->graph->ports[net->cold[p].graph_port].node];

@@ -171,8 +171,9 @@ static inline bool passes_through(struct net *net, const struct net_vertex *v, u
     const struct port_hot *from = &net->port[in];
     struct group *group = &net->group[in][class];
     uint32_t bit = 1u << class;
-    if ((port->nonempty | port->pause_todo | (port->paused & bit) | (from->xoff & bit)) || port->armed ||
-        port->busy_until_ps > now_ps || !(net->lossless_mask & bit) || net->mark_at_enqueue)
+    if ((port->egress & PORT_EGRESS_BUSY(class)) != 0 || port->busy_until_ps > now_ps)
+        return false;
+    if ((from->xoff & bit) || !(net->lossless_mask & bit) || net->mark_at_enqueue)
         return false;
     uint32_t used = group->used + bytes;
     int64_t over = buffer_shared_part(used, net->reserved_bytes);
@@ -266,7 +267,23 @@ static inline void switch_prefetch(struct sim_core *core, struct sim_node *node,
     __builtin_prefetch(&net->path[(size_t)rec->a * net->path_stride + packet_hops(rec->c)]);
 }
 
+/* A window touches nearly every port of a busy switch: where the fabric exceeds the cache, ask for their lines at
+ * once instead of one by one. */
+static void prefetch_ports(const struct sim_core *core, const struct net *net, const struct net_vertex *v)
+{
+    uint32_t class = net->config.data_class;
+    for (uint32_t p = v->first_port; p < v->first_port + v->n_ports; p++) {
+        __builtin_prefetch(&net->port[p], 1);
+        __builtin_prefetch(&net->group[p][class], 1);
+        __builtin_prefetch(&net->queue[p][class], 1);
+        if (net->port[p].channel != NET_NONE)
+            sim_prefetch_channel(core, net->port[p].channel);
+    }
+}
+
 void switch_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch)
 {
+    if (net_of(core)->prefetch_ports)
+        prefetch_ports(core, net_of(core), node->state);
     SIM_NODE_RUN(core, node, scratch, switch_on_arrival, switch_on_soon, switch_on_timer, switch_prefetch);
 }

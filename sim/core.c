@@ -22,9 +22,12 @@ void sim_grow(struct sim_core *core, void *array, uint32_t *cap, uint32_t need, 
         __atomic_fetch_add(&core->n_growths, 1, __ATOMIC_RELAXED);
 }
 
-void sim_bucket_grow(struct sim_core *core, struct sim_bucket *bucket)
+struct sim_record *sim_bucket_spill(struct sim_core *core, struct sim_bucket *bucket)
 {
-    sim_grow(core, &bucket->rec, &bucket->cap, bucket->n + 1, sizeof *bucket->rec);
+    uint32_t i = bucket->n - SIM_BUCKET_INLINE;
+    if (i == bucket->cap)
+        sim_grow(core, &bucket->more, &bucket->cap, i + 1, sizeof *bucket->more);
+    return &bucket->more[i];
 }
 
 struct sim_core *sim_core_new(uint32_t n_nodes, const uint32_t *channel_of_node, sim_ps lookahead_ps,
@@ -36,21 +39,21 @@ struct sim_core *sim_core_new(uint32_t n_nodes, const uint32_t *channel_of_node,
     core->n_channels = channel_of_node[n_nodes];
     /* Offsets inside a window are 32 bits. */
     core->window_ps = MIN(lookahead_ps, (sim_ps)INT32_MAX);
-    uint32_t need = (uint32_t)(longest_ps / core->window_ps) + 3;
-    core->n_slots = 4;
-    while (core->n_slots < need)
-        core->n_slots *= 2;
+    /* A send of window w arrives in w + 1 ... w + 1 + longest / W; w itself is being read. */
+    core->n_slots = MAX((uint32_t)(longest_ps / core->window_ps) + 2, 3);
     core->flag_stride = (n_nodes + 63) & ~63u;
     core->nodes = g_new0(struct sim_node, n_nodes);
-    core->buckets = g_new0(struct sim_bucket, (size_t)core->n_slots * MAX(core->n_channels, 1));
+    core->buckets = g_aligned_alloc0((size_t)core->n_slots * MAX(core->n_channels, 1), sizeof *core->buckets, 64);
     core->has_arrivals = g_new0(uint16_t, (size_t)core->n_slots * core->flag_stride);
     core->wake_ps = g_new(sim_ps, n_nodes);
     core->due = g_new(uint32_t, n_nodes);
     for (uint32_t i = 0; i < n_nodes; i++) {
         core->nodes[i].first_channel = channel_of_node[i];
         core->nodes[i].n_channels = channel_of_node[i + 1] - channel_of_node[i];
-        core->wake_ps[i] = core->nodes[i].next_timer_ps = SIM_PS_MAX;
+        core->wake_ps[i] = SIM_PS_MAX;
+        core->nodes[i].next_soon_ps = core->nodes[i].next_timer_ps = core->nodes[i].next_own_ps = SIM_PS_MAX;
     }
+    core->ahead = g_new0(struct sim_ahead, core->n_slots);
     return core;
 }
 
@@ -76,42 +79,59 @@ void sim_core_free(struct sim_core *core)
         g_free(core->nodes[i].soon);
     }
     for (size_t i = 0; i < (size_t)core->n_slots * core->n_channels; i++)
-        g_free(core->buckets[i].rec);
+        g_free(core->buckets[i].more);
     scratch_free(core);
     g_free(core->nodes);
-    g_free(core->buckets);
+    g_aligned_free(core->buckets);
     g_free(core->has_arrivals);
     g_free(core->wake_ps);
     g_free(core->due);
+    g_free(core->ahead);
     g_free(core);
 }
 
-/* Sorts s->key[0..n) on a spread of its upper 32 bits: one counting pass, then insertion, which finds almost
- * nothing to move. Keys are unique, so the order is total. */
-static void sort_keys(struct sim_scratch *s, uint32_t window_bits)
+/* A key is time, then how little the record weighs, then its position. With more records than positions fit beside
+ * a weight (a million in one window) the weight is left out. */
+#define KEY_AT_BITS 20
+#define KEY_LIGHTNESS(c) ((uint64_t)(~(c)&0xfff8u) << (KEY_AT_BITS - 3))
+
+/* Arrivals of a window are sorted by a counting pass over a spread of their times, done while they are gathered. */
+#define MAX_SPREAD_BITS 9
+struct spread {
+    uint32_t count[(1u << MAX_SPREAD_BITS) + 1];
+    uint32_t bits, shift;
+};
+
+static void spread_init(struct spread *spread, uint32_t n, sim_ps window_ps)
 {
-    uint32_t count[513];
-    uint32_t bits = 4;
-    while (bits < 9 && (1u << bits) < s->n)
-        bits++;
-    memset(count, 0, ((1u << bits) + 1) * sizeof *count);
-    uint32_t shift = 32 + (window_bits > bits ? window_bits - bits : 0);
-    for (uint32_t i = 0; i < s->n; i++)
-        count[(s->key[i] >> shift) + 1]++;
-    for (uint32_t b = 1; b <= (1u << bits); b++)
-        count[b] += count[b - 1];
-    for (uint32_t i = 0; i < s->n; i++)
-        s->key2[count[s->key[i] >> shift]++] = s->key[i];
-    for (uint32_t i = 1; i < s->n; i++) {
-        uint64_t k = s->key2[i];
+    uint32_t window_bits = 64 - (uint32_t)__builtin_clzll((uint64_t)window_ps);
+    spread->bits = 3;
+    while (spread->bits < MAX_SPREAD_BITS && (2u << spread->bits) < n)
+        spread->bits++;
+    spread->shift = SIM_KEY_TIME + (window_bits > spread->bits ? window_bits - spread->bits : 0);
+    memset(spread->count, 0, ((1u << spread->bits) + 1) * sizeof *spread->count);
+}
+
+/* Distributes the keys, then inserts, which finds almost nothing to move. Keys are unique: the order is total. */
+static void sort_keys(struct sim_scratch *s, struct spread *spread)
+{
+    uint32_t *count = spread->count, shift = spread->shift, n = s->n;
+    uint64_t *restrict from = s->key, *restrict to = s->key2;
+    for (uint32_t b = 1, sum = count[0]; b <= (1u << spread->bits); b++)
+        count[b] = sum += count[b];
+    for (uint32_t i = 0; i < n; i++)
+        to[count[from[i] >> shift]++] = from[i];
+    for (uint32_t i = 1; i < n; i++) {
+        uint64_t k = to[i];
+        if (__builtin_expect(to[i - 1] <= k, 1))
+            continue;
         uint32_t j = i;
-        for (; j > 0 && s->key2[j - 1] > k; j--)
-            s->key2[j] = s->key2[j - 1];
-        s->key2[j] = k;
+        for (; j > 0 && to[j - 1] > k; j--)
+            to[j] = to[j - 1];
+        to[j] = k;
     }
-    uint64_t *swap = s->key;
-    s->key = s->key2;
-    s->key2 = swap;
+    s->key = to;
+    s->key2 = from;
 }
 
 static void scratch_grow(struct sim_core *core, struct sim_scratch *s, uint32_t need)
@@ -124,70 +144,59 @@ static void scratch_grow(struct sim_core *core, struct sim_scratch *s, uint32_t 
     s->cap = cap;
 }
 
-/* At equal times the record with the larger weight goes first. */
-static void order_ties(struct sim_scratch *s)
+/* Appends the records of one channel; returns the last key, clears *SORTED when one is out of order. */
+static inline uint64_t take_bucket(struct sim_scratch *s, struct sim_bucket *bucket, uint32_t channel, struct spread *spread,
+                                   bool weighs, uint64_t last, bool *sorted)
 {
-    for (uint32_t i = 1; i < s->n; i++) {
-        if (s->key[i] >> 32 != s->key[i - 1] >> 32)
-            continue;
-        uint64_t k = s->key[i];
-        uint32_t weight = SIM_RECORD_WEIGHT(s->rec[(uint32_t)k].c), j = i;
-        for (; j > 0 && s->key[j - 1] >> 32 == k >> 32 && SIM_RECORD_WEIGHT(s->rec[(uint32_t)s->key[j - 1]].c) < weight; j--)
-            s->key[j] = s->key[j - 1];
-        s->key[j] = k;
-    }
-}
-
-/* Appends the records of one channel; returns the largest key so far, clears *SORTED when one is out of order. */
-static uint64_t take_bucket(struct sim_core *core, struct sim_scratch *s, struct sim_bucket *bucket, uint32_t channel,
-                            uint64_t last, bool *sorted)
-{
-    uint32_t n = bucket->n;
-    if (s->n + n > s->cap)
-        scratch_grow(core, s, s->n + n);
-    for (uint32_t i = 0; i < n; i++) {
-        uint32_t at = s->n + i;
-        uint64_t key = (uint64_t)bucket->rec[i].off_ps << 32 | at;
+    uint32_t n = bucket->n, at = s->n;
+    for (uint32_t i = 0; i < n; i++, at++) {
+        const struct sim_record *rec = sim_bucket_at(bucket, i);
+        uint64_t key = (uint64_t)rec->off_ps << SIM_KEY_TIME | (weighs ? KEY_LIGHTNESS(rec->c) : 0) | at;
         *sorted &= key > last;
         last = key;
+        spread->count[(key >> spread->shift) + 1]++;
         s->key[at] = key;
-        s->rec[at] = bucket->rec[i];
+        s->rec[at] = *rec;
         s->channel[at] = channel;
     }
-    s->n += n;
+    s->n = at;
     bucket->n = 0;
     return last;
 }
 
-/* Moves this window's records of all channels of NODE into SCRATCH, in (time, channel, order) order. Which channel
- * comes first at equal times changes from window to window: with a fixed order two senders in step would meet
+static inline bool take_all(struct sim_scratch *s, struct sim_bucket *buckets, uint32_t n, uint32_t first, struct spread *spread,
+                            bool weighs)
+{
+    uint64_t last = 0;
+    bool sorted = true;
+    for (uint32_t c = first; c < n; c++)
+        last = take_bucket(s, &buckets[c], c, spread, weighs, last, &sorted);
+    for (uint32_t c = 0; c < first; c++)
+        last = take_bucket(s, &buckets[c], c, spread, weighs, last, &sorted);
+    return sorted;
+}
+
+/* Moves this window's records of all channels of NODE into SCRATCH, in (time, weight, channel, order) order. Which
+ * channel comes first among equals changes from window to window: with a fixed order two senders in step would meet
  * a full queue in the same order for ever, and one of them would lose every time. */
 void sim_gather(struct sim_core *core, const struct sim_node *node, struct sim_scratch *s)
 {
-    struct sim_bucket *buckets = &core->buckets[(size_t)core->slot * core->n_channels + node->first_channel];
-    uint32_t n = node->n_channels;
-    uint64_t last = 0;
-    bool sorted = true;
+    struct sim_bucket *buckets = &core->ahead[0].buckets[node->first_channel];
+    uint32_t n = node->n_channels, total = 0;
     uint32_t first = n > 1 ? (uint32_t)(((sim_mix64((uint64_t)core->start_ps) >> 32) * n) >> 32) : 0;
+    for (uint32_t c = 0; c < n; c++)
+        total += buckets[c].n;
+    if (total + 1 > s->cap)
+        scratch_grow(core, s, total + 1);
+    struct spread spread;
+    spread_init(&spread, total, core->window_ps);
+    bool weighs = total < 1u << KEY_AT_BITS;
+    s->at_mask = weighs ? (1u << KEY_AT_BITS) - 1 : UINT32_MAX;
     s->n = 0;
-    for (uint32_t c = first; c < n; c++)
-        if (buckets[c].n > 0)
-            last = take_bucket(core, s, &buckets[c], c, last, &sorted);
-    for (uint32_t c = 0; c < first; c++)
-        if (buckets[c].n > 0)
-            last = take_bucket(core, s, &buckets[c], c, last, &sorted);
-    if (s->n + 1 > s->cap)
-        scratch_grow(core, s, s->n + 1);
+    bool sorted = weighs ? take_all(s, buckets, n, first, &spread, true) : take_all(s, buckets, n, first, &spread, false);
     if (!sorted)
-        sort_keys(s, 64 - (uint32_t)__builtin_clzll((uint64_t)core->window_ps));
-    order_ties(s);
+        sort_keys(s, &spread);
     s->key[s->n] = UINT64_MAX; /* ends the run loop without a count */
-}
-
-static sim_ps wake_time(const struct sim_node *node)
-{
-    sim_ps soon = node->n_soon ? node->soon_base_ps + (sim_ps)(node->soon[0] >> 32) : SIM_PS_MAX;
-    return MIN(soon, node->next_timer_ps);
 }
 
 static void run_node(struct sim_core *core, uint32_t i, struct sim_scratch *scratch)
@@ -195,7 +204,7 @@ static void run_node(struct sim_core *core, uint32_t i, struct sim_scratch *scra
     struct sim_node *node = &core->nodes[i];
     core->run[node->class](core, node, scratch);
     core->has_arrivals[(size_t)core->slot * core->flag_stride + i] = 0;
-    core->wake_ps[i] = wake_time(node);
+    core->wake_ps[i] = node->next_own_ps;
 }
 
 static void find_due(struct sim_core *core)
@@ -227,7 +236,7 @@ static sim_ps next_work(const struct sim_core *core, sim_ps from_ps, uint32_t fr
         earliest = MIN(earliest, core->wake_ps[i]);
     sim_ps t = from_ps;
     for (uint32_t k = 0; k < core->n_slots; k++, t += core->window_ps)
-        if (earliest < t + core->window_ps || slot_has_arrivals(core, (from_slot + k) & (core->n_slots - 1)))
+        if (earliest < t + core->window_ps || slot_has_arrivals(core, (from_slot + k) % core->n_slots))
             return t;
     if (earliest == SIM_PS_MAX)
         return SIM_PS_MAX;
@@ -243,13 +252,18 @@ sim_ps sim_core_next_ps(const struct sim_core *core)
 static bool advance(struct sim_core *core, sim_ps until_ps, bool first)
 {
     sim_ps from = first ? core->start_ps : core->start_ps + core->window_ps;
-    uint32_t slot = first ? core->slot : (core->slot + 1) & (core->n_slots - 1);
+    uint32_t slot = first ? core->slot : (core->slot + 1) % core->n_slots;
     sim_ps t = next_work(core, from, slot);
     bool over = t == SIM_PS_MAX;
     if (over)
         t = from;
-    core->slot = (slot + (uint32_t)((t - from) / core->window_ps)) & (core->n_slots - 1);
+    core->slot = (uint32_t)((slot + (uint64_t)((t - from) / core->window_ps)) % core->n_slots);
     core->start_ps = t;
+    for (uint32_t k = 0; k < core->n_slots; k++) {
+        uint32_t to = (core->slot + k) % core->n_slots;
+        core->ahead[k].buckets = &core->buckets[(size_t)to * core->n_channels];
+        core->ahead[k].flags = &core->has_arrivals[(size_t)to * core->flag_stride];
+    }
     if (core->on_window && !core->on_window(core->on_window_user, MIN(t, until_ps)))
         return false;
     return !over && t < until_ps;
@@ -304,7 +318,7 @@ void sim_core_run(struct sim_core *core, sim_ps until_ps, int n_threads)
         core->n_threads = n_threads;
     }
     for (uint32_t i = 0; i < core->n_nodes; i++)
-        core->wake_ps[i] = wake_time(&core->nodes[i]);
+        core->wake_ps[i] = core->nodes[i].next_own_ps;
     if (n_threads > 1)
         run_parallel(core, until_ps, n_threads);
     else

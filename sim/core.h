@@ -36,10 +36,19 @@ struct sim_record {
 /* Lower half of c: the larger goes first at equal times (for frames: their size, so the one that began earlier). */
 #define SIM_RECORD_WEIGHT(c) ((c)&0xffffu)
 
+/* Records of one channel and window: two cache lines, and a spill array when there are more. */
+#define SIM_BUCKET_INLINE 7
 struct sim_bucket {
-    struct sim_record *rec;
-    uint32_t n, cap;
-};
+    uint32_t n, cap; /* cap: of more */
+    struct sim_record *more;
+    struct sim_record rec[SIM_BUCKET_INLINE];
+} __attribute__((aligned(64)));
+_Static_assert(sizeof(struct sim_bucket) == 128, "two cache lines");
+
+static inline const struct sim_record *sim_bucket_at(const struct sim_bucket *bucket, uint32_t i)
+{
+    return i < SIM_BUCKET_INLINE ? &bucket->rec[i] : &bucket->more[i - SIM_BUCKET_INLINE];
+}
 
 /* A timer: id orders equal times and tells the model what is due. */
 struct sim_timer {
@@ -51,7 +60,9 @@ struct sim_node {
     uint64_t *soon;         /* 4-ary min-heap: (t - soon_base_ps) << 32 | what; see sim_soon_add() */
     uint32_t n_soon, cap_soon;
     sim_ps soon_base_ps;    /* start of the window that ran last */
+    sim_ps next_soon_ps;    /* time of soon[0], SIM_PS_MAX if there is none */
     sim_ps next_timer_ps;   /* heap[0].t_ps, SIM_PS_MAX if there is none */
+    sim_ps next_own_ps;     /* the earlier of both */
     struct sim_timer *heap; /* 4-ary min-heap on (t_ps, id) */
     uint32_t n_timers, cap_timers;
     uint32_t first_channel, n_channels;
@@ -63,13 +74,18 @@ struct sim_node {
     bool soon_is_free;/* the same for soon[0] */
 };
 
+#define SIM_KEY_TIME 33
+
 /* Per-thread workspace for the arrivals of one node in one window. */
 struct sim_scratch {
-    uint64_t *key, *key2; /* off_ps << 32 | position */
+    uint64_t *key, *key2; /* off_ps << SIM_KEY_TIME | how little it weighs | position */
+    uint64_t at_mask;     /* the position in a key */
     struct sim_record *rec;
     uint32_t *channel;
     uint32_t n, cap;
 };
+
+struct sim_ahead { struct sim_bucket *buckets; uint16_t *flags; };
 
 struct sim_core;
 typedef void (*sim_run_fn)(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch);
@@ -85,11 +101,12 @@ struct sim_core {
     sim_ps window_ps;      /* W */
     sim_ps start_ps;       /* of the current window */
     uint32_t slot;         /* of the current window */
-    uint32_t n_slots;      /* power of two */
+    uint32_t n_slots;      /* windows that may hold records at a time */
     struct sim_bucket *buckets; /* [n_slots][n_channels] */
     uint16_t *has_arrivals;     /* [n_slots][stride]; not bytes: a byte store would make the compiler reload everything */
     uint32_t flag_stride;
     sim_ps *wake_ps;            /* per node: earliest timer or soon, SIM_PS_MAX if none */
+    struct sim_ahead *ahead;    /* [n_slots]: where sends that arrive so many windows from now go */
     uint32_t *due;              /* nodes to run in this window */
     uint32_t n_due;
     sim_run_fn run[SIM_MAX_CLASSES];
@@ -121,7 +138,8 @@ uint64_t sim_core_growths(const struct sim_core *core);
 
 /* Grows *ARRAY (elements of SIZE bytes) to at least NEED elements, doubling; counts. Aborts when memory is exhausted. */
 void sim_grow(struct sim_core *core, void *array, uint32_t *cap, uint32_t need, size_t size);
-void sim_bucket_grow(struct sim_core *core, struct sim_bucket *bucket);
+/* Room for one more record in a bucket whose lines are full. */
+struct sim_record *sim_bucket_spill(struct sim_core *core, struct sim_bucket *bucket);
 void sim_gather(struct sim_core *core, const struct sim_node *node, struct sim_scratch *scratch);
 
 /* ---- timers -------------------------------------------------------------- */
@@ -149,13 +167,25 @@ static inline void sim_heap_down(struct sim_timer *heap, uint32_t n, struct sim_
     heap[i] = t;
 }
 
+static inline void sim_set_next_timer(struct sim_node *node, sim_ps t_ps)
+{
+    node->next_timer_ps = t_ps;
+    node->next_own_ps = t_ps < node->next_soon_ps ? t_ps : node->next_soon_ps;
+}
+
+static inline void sim_set_next_soon(struct sim_node *node, sim_ps t_ps)
+{
+    node->next_soon_ps = t_ps;
+    node->next_own_ps = t_ps < node->next_timer_ps ? t_ps : node->next_timer_ps;
+}
+
 static inline void sim_timer_add(struct sim_core *core, struct sim_node *node, sim_ps t_ps, uint64_t id)
 {
     struct sim_timer t = {t_ps, id};
     if (node->top_is_free) {
         node->top_is_free = false;
         sim_heap_down(node->heap, node->n_timers, t);
-        node->next_timer_ps = node->heap[0].t_ps;
+        sim_set_next_timer(node, node->heap[0].t_ps);
         return;
     }
     if (node->n_timers == node->cap_timers)
@@ -169,7 +199,7 @@ static inline void sim_timer_add(struct sim_core *core, struct sim_node *node, s
         i = up;
     }
     node->heap[i] = t;
-    node->next_timer_ps = node->heap[0].t_ps;
+    sim_set_next_timer(node, node->heap[0].t_ps);
 }
 
 static inline void sim_timer_pop(struct sim_node *node)
@@ -177,7 +207,7 @@ static inline void sim_timer_pop(struct sim_node *node)
     node->n_timers--;
     if (node->n_timers > 0)
         sim_heap_down(node->heap, node->n_timers, node->heap[node->n_timers]);
-    node->next_timer_ps = node->n_timers ? node->heap[0].t_ps : SIM_PS_MAX;
+    sim_set_next_timer(node, node->n_timers ? node->heap[0].t_ps : SIM_PS_MAX);
 }
 
 /* ---- soon: what is due less than 2^31 ps after the window's start ------------ */
@@ -208,6 +238,7 @@ static inline void sim_soon_add(struct sim_core *core, struct sim_node *node, si
     if (node->soon_is_free) {
         node->soon_is_free = false;
         sim_soon_down(node->soon, node->n_soon, key);
+        sim_set_next_soon(node, core->start_ps + (sim_ps)(node->soon[0] >> 32));
         return;
     }
     if (__builtin_expect(node->n_soon == node->cap_soon, 0))
@@ -221,12 +252,15 @@ static inline void sim_soon_add(struct sim_core *core, struct sim_node *node, si
         i = up;
     }
     node->soon[i] = key;
+    if (t_ps < node->next_soon_ps)
+        sim_set_next_soon(node, t_ps);
 }
 
-static inline void sim_soon_pop(struct sim_node *node)
+static inline void sim_soon_pop(struct sim_core *core, struct sim_node *node)
 {
     if (--node->n_soon > 0)
         sim_soon_down(node->soon, node->n_soon, node->soon[node->n_soon]);
+    sim_set_next_soon(node, node->n_soon ? core->start_ps + (sim_ps)(node->soon[0] >> 32) : SIM_PS_MAX);
 }
 
 /* Entries are relative to the window in which the node ran last. */
@@ -251,21 +285,27 @@ static inline void sim_send(struct sim_core *core, uint32_t channel, uint32_t to
         off -= window_ps;
         ahead++;
     }
-    uint32_t slot = (core->slot + ahead) & (core->n_slots - 1);
-    struct sim_bucket *bucket = &core->buckets[(size_t)slot * core->n_channels + channel];
-    if (__builtin_expect(bucket->n == bucket->cap, 0))
-        sim_bucket_grow(core, bucket);
-    bucket->rec[bucket->n++] = (struct sim_record){(uint32_t)off, a, b, c};
-    uint16_t *flag = &core->has_arrivals[(size_t)slot * core->flag_stride + to_node];
+    struct sim_bucket *bucket = &core->ahead[ahead].buckets[channel];
+    struct sim_record *rec = __builtin_expect(bucket->n < SIM_BUCKET_INLINE, 1) ? &bucket->rec[bucket->n]
+                                                                                : sim_bucket_spill(core, bucket);
+    bucket->n++;
+    *rec = (struct sim_record){(uint32_t)off, a, b, c};
+    uint16_t *flag = &core->ahead[ahead].flags[to_node];
     if (!__atomic_load_n(flag, __ATOMIC_RELAXED))
         __atomic_store_n(flag, 1, __ATOMIC_RELAXED);
+}
+
+/* Asks for the lines that the next sends on CHANNEL will write. */
+static inline void sim_prefetch_channel(const struct sim_core *core, uint32_t channel)
+{
+    __builtin_prefetch(&core->ahead[1].buckets[channel], 1);
+    __builtin_prefetch(&core->ahead[2].buckets[channel], 1);
 }
 
 static inline void sim_digest(struct sim_node *node, sim_ps t_ps, uint32_t kind)
 {
     node->digest = (node->digest ^ ((uint64_t)t_ps + ((uint64_t)kind << 56))) * UINT64_C(0x9e3779b97f4a7c15);
     node->digest ^= node->digest >> 29;
-    node->n_events++;
 }
 
 /* Body of a run function. ON_ARRIVAL(core, node, channel - first_channel, const struct sim_record *, now_ps),
@@ -278,38 +318,43 @@ static inline void sim_digest(struct sim_node *node, sim_ps t_ps, uint32_t kind)
         sim_soon_rebase((core), (node));                                                                        \
         sim_gather((core), (node), (scratch));                                                                  \
         const uint32_t n_ = (scratch)->n;                                                                       \
-        const uint64_t *const key_ = (scratch)->key;                                                            \
+        const uint64_t *const key_ = (scratch)->key, mask_ = (scratch)->at_mask;                                \
         const struct sim_record *const rec_ = (scratch)->rec;                                                   \
-        for (uint32_t i_ = 0;;) {                                                                               \
-            /* Times in the upper halves; arrivals go first, then soon, then timers. */                         \
-            sim_ps arrival_ = start_ + (sim_ps)(key_[i_] >> 32);                                                \
-            sim_ps soon_ = (node)->n_soon ? start_ + (sim_ps)((node)->soon[0] >> 32) : SIM_PS_MAX;              \
-            sim_ps timer_ = (node)->next_timer_ps;                                                              \
-            sim_ps first_ = arrival_ <= soon_ ? arrival_ : soon_;                                               \
-            if (__builtin_expect(timer_ < first_ && timer_ < end_, 0)) {                                        \
+        const uint32_t *const channel_ = (scratch)->channel;                                                    \
+        uint32_t own_events_ = 0, i_ = 0;                                                                       \
+        for (;;) {                                                                                              \
+            /* The key behind the last one lies beyond any window. */                                           \
+            sim_ps arrival_ = start_ + (sim_ps)(key_[i_] >> SIM_KEY_TIME), own_ = (node)->next_own_ps;          \
+            if (arrival_ <= own_) {                                                                             \
+                if (arrival_ >= end_)                                                                           \
+                    break;                                                                                      \
+                uint32_t at_ = (uint32_t)(key_[i_] & mask_);                                                    \
+                if (i_ + SIM_PREFETCH_AHEAD < n_)                                                               \
+                    PREFETCH((core), (node), &rec_[(uint32_t)(key_[i_ + SIM_PREFETCH_AHEAD] & mask_)]);         \
+                i_++;                                                                                           \
+                ON_ARRIVAL((core), (node), channel_[at_], &rec_[at_], arrival_);                                \
+                continue;                                                                                       \
+            }                                                                                                   \
+            if (own_ >= end_)                                                                                   \
+                break;                                                                                          \
+            own_events_++;                                                                                      \
+            if (__builtin_expect((node)->next_soon_ps <= (node)->next_timer_ps, 1)) {                           \
+                (node)->soon_is_free = true;                                                                    \
+                ON_SOON((core), (node), (uint32_t)(node)->soon[0], own_);                                       \
+                if ((node)->soon_is_free) {                                                                     \
+                    (node)->soon_is_free = false;                                                               \
+                    sim_soon_pop((core), (node));                                                               \
+                }                                                                                               \
+            } else {                                                                                            \
                 (node)->top_is_free = true;                                                                     \
-                ON_TIMER((core), (node), (node)->heap[0].id, timer_);                                           \
+                ON_TIMER((core), (node), (node)->heap[0].id, own_);                                             \
                 if ((node)->top_is_free) {                                                                      \
                     (node)->top_is_free = false;                                                                \
                     sim_timer_pop((node));                                                                      \
                 }                                                                                               \
-            } else if (first_ >= end_) {                                                                        \
-                break;                                                                                          \
-            } else if (arrival_ <= soon_) {                                                                     \
-                uint32_t at_ = (uint32_t)key_[i_];                                                              \
-                if (i_ + SIM_PREFETCH_AHEAD < n_)                                                               \
-                    PREFETCH((core), (node), &rec_[(uint32_t)key_[i_ + SIM_PREFETCH_AHEAD]]);                   \
-                i_++;                                                                                           \
-                ON_ARRIVAL((core), (node), (scratch)->channel[at_], &rec_[at_], arrival_);                      \
-            } else {                                                                                            \
-                (node)->soon_is_free = true;                                                                    \
-                ON_SOON((core), (node), (uint32_t)(node)->soon[0], soon_);                                      \
-                if ((node)->soon_is_free) {                                                                     \
-                    (node)->soon_is_free = false;                                                               \
-                    sim_soon_pop((node));                                                                       \
-                }                                                                                               \
             }                                                                                                   \
         }                                                                                                       \
+        (node)->n_events += i_ + own_events_;                                                                   \
     } while (0)
 
 #endif

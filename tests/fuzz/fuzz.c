@@ -1,4 +1,5 @@
 /* fuzz.c - what the fuzz targets share. */
+#define _GNU_SOURCE /* memfd_create */
 #include "fuzz.h"
 
 #include <stdio.h>

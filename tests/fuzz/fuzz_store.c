@@ -57,7 +57,7 @@ static void add_meta(struct fuzz_dice *dice, struct record_book *book)
 static void add_params(struct fuzz_dice *dice, struct record_book *book)
 {
     for (uint32_t n = fuzz_below(dice, 4); n > 0; n--) {
-        g_autofree char *group = any_name(dice), *key = any_name(dice), *value = any_text(dice), *source = any_text(dice);
+        g_autofree char *group = any_name(dice), *key = g_strdup_printf("key%u", n), *value = any_text(dice), *source = any_text(dice);
         struct record_param row = {group, key, value, value, source, source, value, source, any_real(dice)};
         record_param_add(book, &row);
     }

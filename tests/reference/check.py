@@ -365,7 +365,6 @@ def print_markdown(case, rows):
 def seeds_of(options, case):
     if is_exact(case):
         return [1]
-    few = options.short and case.startswith(HEAVY)
     light = not case.startswith(HEAVY + ("a_",))
     return list(range(1, (options.seeds or (40 if light else 10)) + 1))
 
@@ -386,7 +385,6 @@ def check_case(options, case, reference):
 def parse_arguments(cases):
     parser = argparse.ArgumentParser(description="Compare fabricast with the published reference runs.")
     parser.add_argument("--fabricast", required=True, help="the binary")
-    parser.add_argument("--short", action="store_true", help="3 seeds instead of 10 for d_, e_ and f_ cases")
     parser.add_argument("--seeds", type=int, default=0, help="seeds of each random case")
     parser.add_argument("--jobs", type=int, default=1, help="runs at the same time")
     parser.add_argument("--timeout", type=float, default=1500, help="seconds a run")
