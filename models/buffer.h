@@ -31,8 +31,9 @@ static inline bool buffer_admit(struct net_vertex *v, struct group *group, uint3
 {
     uint32_t used = group->used + bytes;
     if (used > reserved) {
-        int64_t over = used - reserved;
-        if (over > buffer_threshold(v, alpha_q16)) {
+        int64_t over = used - reserved, takes = over < bytes ? over : bytes;
+        /* With alpha above 1 the threshold may exceed what is free. */
+        if (over > buffer_threshold(v, alpha_q16) || takes > v->shared_total - v->shared_used) {
             if (group->headroom + bytes > headroom_limit)
                 return false;
             group->headroom += bytes;
@@ -40,7 +41,7 @@ static inline bool buffer_admit(struct net_vertex *v, struct group *group, uint3
             if (group->headroom > group->max_headroom)
                 group->max_headroom = group->headroom;
         } else {
-            v->shared_used += over < bytes ? over : bytes;
+            v->shared_used += takes;
         }
     }
     group->used = used;

@@ -139,6 +139,20 @@ static bool check_ecn(const void *values, const char **key, GError **err)
     return true;
 }
 
+static bool check_nic(const void *values, const char **key, GError **err)
+{
+    const struct nic_params *p = values;
+    int64_t window_pkts = (p->window_bytes + p->mtu_bytes - 1) / p->mtu_bytes;
+    *key = "window";
+    if (p->window_bytes == 0 || window_pkts >= p->ack_interval)
+        return true;
+    g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS,
+                "a window of %" G_GINT64_FORMAT " packets would wait for ever for an ACK every %" G_GINT64_FORMAT
+                "; allowed: at least ack_interval packets, or 0",
+                window_pkts, p->ack_interval);
+    return false;
+}
+
 static bool check_dcqcn(const void *values, const char **key, GError **err)
 {
     const struct dcqcn_params *p = values;
@@ -159,6 +173,6 @@ GROUP(switch, "Forwarding and scheduling in switches.", check_switch);
 GROUP(buffer, "Shared packet buffer of switches.", NULL);
 GROUP(pfc, "Priority flow control.", check_pfc);
 GROUP(ecn, "ECN marking in switches (DCQCN congestion point).", check_ecn);
-GROUP(nic, "RDMA NICs and their queue pairs.", NULL);
+GROUP(nic, "RDMA NICs and their queue pairs.", check_nic);
 GROUP(dcqcn, "DCQCN rate control of NICs (reaction and notification point).", check_dcqcn);
 GROUP(node, "Inside a server.", NULL);

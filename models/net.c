@@ -140,6 +140,8 @@ static bool build_port(struct net *net, uint32_t graph_port, GError **err)
     sim_ps pause_ps = wire_ps + c->pfc->response_ps;
     if (!latency_fits(net, MAX(data_ps, pause_ps), from->node, err))
         return false;
+    if (units_ps_per_byte_q16(from->rate_bps) > UINT32_MAX)
+        return fail(err, "link at %s: slower than 123Mbps, the slowest a link may be", node_name(net, from->node));
     hot->channel = net->port_of_graph[from->peer];
     hot->peer_node = net->vertex_of_graph[peer_node];
     hot->ps_per_byte_q16 = (uint32_t)units_ps_per_byte_q16(from->rate_bps);

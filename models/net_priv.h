@@ -56,7 +56,7 @@ struct port_cold {
     uint32_t tx_control_pkts;
     sim_ps paused_ps, pause_start_ps[NET_CLASSES], pause_end_ps[NET_CLASSES], xoff_sent_ps[NET_CLASSES];
     uint8_t end_armed, refresh_armed; /* classes with such a timer pending */
-    int32_t deficit[NET_CLASSES];
+    int64_t deficit[NET_CLASSES];
     uint8_t dwrr_class;
 };
 

@@ -21,6 +21,11 @@ struct build {
     GArray *pkts;         /* uint64_t: packets of all messages */
 };
 
+static uint8_t class_of(const struct net *net, const struct job_op *op)
+{
+    return op->traffic_class == JOB_CLASS_DEFAULT ? net->config.data_class : op->traffic_class;
+}
+
 static uint32_t add_qp(struct build *b, const struct job_op *op, uint32_t flow_id)
 {
     uint32_t qp = b->qps->len;
@@ -30,7 +35,7 @@ static uint32_t add_qp(struct build *b, const struct job_op *op, uint32_t flow_i
                            .flow_id = flow_id,
                            .first_msg = JOB_NONE,
                            .sport = (uint16_t)(SPORT_BASE | (draw & ((1u << SPORT_BITS) - 1)))};
-    uint8_t class = op->traffic_class == JOB_CLASS_DEFAULT ? b->net->config.data_class : op->traffic_class;
+    uint8_t class = class_of(b->net, op);
     uint64_t zero = 0;
     g_array_append_val(b->qps, cold);
     g_array_append_val(b->classes, class);
@@ -40,7 +45,7 @@ static uint32_t add_qp(struct build *b, const struct job_op *op, uint32_t flow_i
 
 static uint32_t shared_qp(struct build *b, const struct job_op *op)
 {
-    uint64_t key = (uint64_t)op->rank << 35 | (uint64_t)op->peer << 11 | (uint64_t)(op->traffic_class & 7) << 8 | op->channel;
+    uint64_t key = (uint64_t)op->rank << 35 | (uint64_t)op->peer << 11 | (uint64_t)class_of(b->net, op) << 8 | op->channel;
     gpointer mixed = GSIZE_TO_POINTER(sim_mix64(key)); /* a bijection: no two keys meet */
     guint found = GPOINTER_TO_UINT(g_hash_table_lookup(b->shared, mixed));
     if (found)

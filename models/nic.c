@@ -151,6 +151,8 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
         return;
     }
     uint32_t psn = t->next_psn++;
+    if (psn == t->una_psn)
+        t->progress_ps = now_ps; /* nothing was under way: the timeout counts from here */
     bool last = t->next_psn == t->msg_end;
     uint32_t payload = last ? t->msg_tail_bytes : net->mtu;
     uint32_t bytes = payload + net->frame_overhead + (psn == t->msg_first ? net->reth : 0);

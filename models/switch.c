@@ -25,19 +25,19 @@ static uint32_t pick_class(struct net *net, const struct slab *slab, uint32_t po
     uint32_t strict = ready & net->strict_mask;
     if (strict)
         return 31 - (uint32_t)__builtin_clz(strict);
-    uint32_t quantum = (uint32_t)net->config.switching->dwrr_quantum_bytes;
+    int64_t quantum = net->config.switching->dwrr_quantum_bytes;
     for (uint32_t class = cold->dwrr_class;;) {
         if (!(ready >> class & 1))
             cold->deficit[class] = 0;
-        else if (cold->deficit[class] >= (int32_t)packet_bytes(slab->slot[net->queue[port][class].head].c))
+        else if (cold->deficit[class] >= packet_bytes(slab->slot[net->queue[port][class].head].c))
             break;
         class = (class + 1) % NET_CLASSES; /* its turn is over; the next one's begins */
         if (ready >> class & 1)
-            cold->deficit[class] += (int32_t)(quantum * net->weights[class]);
+            cold->deficit[class] += quantum * net->weights[class];
         cold->dwrr_class = (uint8_t)class;
     }
     uint32_t class = cold->dwrr_class;
-    cold->deficit[class] -= (int32_t)packet_bytes(slab->slot[net->queue[port][class].head].c);
+    cold->deficit[class] -= packet_bytes(slab->slot[net->queue[port][class].head].c);
     return class;
 }
 
@@ -67,26 +67,26 @@ static inline void leave_buffer(struct net *net, struct sim_core *core, struct s
         buffer_wants_xon(v, group, in->alpha_q16, net->reserved_bytes, net->xon_offset_bytes)) {
         in->xoff = (uint16_t)(in->xoff & ~(1u << class));
         in->pause_todo = (uint16_t)(in->pause_todo | 1u << class);
-        if (!in->armed && in->busy_until_ps <= now_ps)
+        if (in->busy_until_ps <= now_ps)
             pfc_transmit(net, core, node, slot->in_port, now_ps);
         arm(core, node, in, slot->in_port);
     }
 }
 
-/* Puts a frame on the wire of a port that is free; START_PS is now or, behind a slower ingress, later. */
-static inline void transmit(struct net *net, struct sim_core *core, struct port_hot *port, uint32_t p, sim_ps start_ps,
+/* Puts a frame on the wire of a port that is free. */
+static inline void transmit(struct net *net, struct sim_core *core, struct port_hot *port, uint32_t p, sim_ps now_ps,
                             uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t bytes = packet_bytes(c);
     sim_ps wire_ps = net_wire(net, port, bytes);
     sim_ps seen_ps = port->cut_bytes && port->cut_bytes < bytes ? net_wire(net, port, port->cut_bytes) : wire_ps;
-    port->busy_until_ps = start_ps + wire_ps;
+    port->busy_until_ps = now_ps + wire_ps;
     port->tx_bytes += bytes + net->gap_bytes;
     if (__builtin_expect(packet_kind(c) == PACKET_CNP, 0))
         net->cold[p].tx_control_pkts++;
     else
         port->tx_pkts[packet_kind(c) != PACKET_DATA]++;
-    sim_send(core, port->channel, port->peer_node, start_ps + seen_ps + port->data_latency_ps, a, b, c);
+    sim_send(core, port->channel, port->peer_node, now_ps + seen_ps + port->data_latency_ps, a, b, c);
 }
 
 /* Sends the next frame of a port that is free at NOW_PS, if there is one. */
@@ -104,11 +104,17 @@ static inline void send_next(struct net *net, struct sim_core *core, struct sim_
         return;
     uint32_t class = (ready & (ready - 1)) == 0 ? (uint32_t)__builtin_ctz(ready) : pick_class(net, &v->slab, p, ready);
     struct queue *queue = &net->queue[p][class];
+    if (__builtin_expect(v->slab.slot[queue->head].ready_ps > now_ps, 0)) {
+        /* Its last bit is not in yet, and the ingress is slower. Pause frames may still go meanwhile. */
+        port->armed = true;
+        sim_soon_add(core, node, v->slab.slot[queue->head].ready_ps, p - v->first_port);
+        return;
+    }
     uint32_t at = net_dequeue(&v->slab, port, queue, class);
     struct slot *slot = &v->slab.slot[at];
     if (queue->bytes > port->kmin_bytes && !net->mark_at_enqueue && (net->ecn_mask >> class & 1))
         mark(net, slot, p, queue->bytes);
-    transmit(net, core, port, p, MAX(slot->ready_ps, now_ps), slot->a, slot->b, slot->c);
+    transmit(net, core, port, p, now_ps, slot->a, slot->b, slot->c);
     leave_buffer(net, core, node, v, slot, class, now_ps);
     net_slot_give(&v->slab, at);
     arm(core, node, port, p);
@@ -147,7 +153,7 @@ static inline bool admit(struct net *net, struct sim_core *core, struct sim_node
         buffer_wants_xoff(v, group, port->alpha_q16, net->reserved_bytes)) {
         port->xoff = (uint16_t)(port->xoff | 1u << class);
         port->pause_todo = (uint16_t)(port->pause_todo | 1u << class);
-        if (!port->armed && port->busy_until_ps <= now_ps)
+        if (port->busy_until_ps <= now_ps)
             pfc_transmit(net, core, node, in, now_ps);
         arm(core, node, port, in);
     }
@@ -210,8 +216,8 @@ static inline void switch_on_arrival(struct sim_core *core, struct sim_node *nod
     uint32_t out = v->first_port + net->path[(size_t)rec->a * net->path_stride + packet_hops(rec->c)];
     struct port_hot *port = &net->port[out];
     sim_ps ready_ps = ready_at(net, &net->port[in], port, bytes, now_ps);
-    if (passes_through(net, v, in, port, out, class, bytes, now_ps)) {
-        transmit(net, core, port, out, MAX(ready_ps, now_ps), rec->a, rec->b, rec->c + PACKET_HOP);
+    if (ready_ps == 0 && passes_through(net, v, in, port, out, class, bytes, now_ps)) {
+        transmit(net, core, port, out, now_ps, rec->a, rec->b, rec->c + PACKET_HOP);
         return;
     }
     if (!admit(net, core, node, v, in, out, class, bytes, now_ps))
@@ -242,7 +248,10 @@ static inline void switch_on_soon(struct sim_core *core, struct sim_node *node, 
     uint32_t p = v->first_port + what;
     sim_digest(node, now_ps, 8u + TIMER_TX_DONE);
     net->port[p].armed = false;
-    send_next(net, core, node, v, p, now_ps);
+    if (__builtin_expect(net->port[p].busy_until_ps > now_ps, 0)) /* a pause frame came before */
+        arm(core, node, &net->port[p], p);
+    else
+        send_next(net, core, node, v, p, now_ps);
 }
 
 static void switch_on_timer(struct sim_core *core, struct sim_node *node, uint64_t id, sim_ps now_ps)

@@ -517,8 +517,8 @@ static void warn_of_lossless_drops(struct run *run, uint64_t total)
                                         v.lossless_drop_pkts, run->fabric->names[g->ports[p].node], p - g->nodes[g->ports[p].node].first_port,
                                         run->fabric->names[g->ports[g->ports[p].peer].node], v.headroom_bytes, v.headroom_needed_bytes));
     }
-    if (ports > DROP_PORTS_NAMED)
-        g_ptr_array_add(run->warnings, g_strdup_printf("lossless drops: %" G_GUINT64_FORMAT " packets at %u ports in all", total, ports));
+    g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " packets of lossless classes were dropped at %u ports: headroom is too small",
+                                                   total, ports));
 }
 
 static void warn_of_silence(struct run *run, const struct net_totals *t)

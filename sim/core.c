@@ -4,10 +4,11 @@
 
 #include <glib.h>
 #include <omp.h>
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* A smaller run than this gains nothing from a second thread: a barrier costs more than its windows. */
+/* Fewer nodes than this in a window are done before a helper has noticed. */
 #define MIN_DUE_FOR_THREADS 16
 
 void sim_grow(struct sim_core *core, void *array, uint32_t *cap, uint32_t need, size_t size)
@@ -279,34 +280,97 @@ static void run_serial(struct sim_core *core, sim_ps until_ps)
     }
 }
 
+/* ---- threads ------------------------------------------------------------------ */
+/* A window is over when its chunks are done, not when every thread has been seen: a helper that the system has put
+ * aside (a busy machine) holds nobody up unless it is in the middle of a chunk. Helpers take chunks by raising the
+ * ticket. It is one word that says all: which window, how many chunks it has, which one is next; so a late helper
+ * can't take a chunk of a window that is over, nor mistake one window's number of chunks for another's. */
+#define CHUNK_NODES 8
+#define SPINS_BEFORE_YIELD 4096
+#define TICKET_BITS 24
+#define TICKET_NEXT(ticket) ((uint32_t)((ticket) & ((1u << TICKET_BITS) - 1)))
+#define TICKET_CHUNKS(ticket) ((uint32_t)((ticket) >> TICKET_BITS & ((1u << TICKET_BITS) - 1)))
+
+struct crew {
+    uint64_t ticket; /* window number, chunks, next chunk */
+    char pad[56];    /* the two counters are written by all threads: a cache line each */
+    uint32_t n_done;
+    bool over;
+};
+
+static void wait_a_bit(uint32_t *spins)
+{
+    if (++*spins < SPINS_BEFORE_YIELD)
+        __builtin_ia32_pause();
+    else
+        sched_yield();
+}
+
+static void run_chunk(struct sim_core *core, uint32_t chunk, struct sim_scratch *scratch)
+{
+    uint32_t from = chunk * CHUNK_NODES, until = MIN(from + CHUNK_NODES, core->n_due);
+    for (uint32_t k = from; k < until; k++)
+        run_node(core, core->due[k], scratch);
+}
+
+/* Takes and runs one chunk of the window that TICKET names; false if it has none left. */
+static bool help(struct sim_core *core, struct crew *crew, struct sim_scratch *scratch)
+{
+    uint64_t ticket = __atomic_load_n(&crew->ticket, __ATOMIC_ACQUIRE);
+    if (TICKET_NEXT(ticket) >= TICKET_CHUNKS(ticket))
+        return false;
+    if (!__atomic_compare_exchange_n(&crew->ticket, &ticket, ticket + 1, false, __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+        return true; /* somebody else took it; look again */
+    run_chunk(core, TICKET_NEXT(ticket), scratch);
+    __atomic_fetch_add(&crew->n_done, 1, __ATOMIC_ACQ_REL);
+    return true;
+}
+
+static void run_helper(struct sim_core *core, struct crew *crew, struct sim_scratch *scratch)
+{
+    for (uint32_t spins = 0; !__atomic_load_n(&crew->over, __ATOMIC_ACQUIRE);)
+        if (help(core, crew, scratch))
+            spins = 0;
+        else
+            wait_a_bit(&spins);
+}
+
+static void run_window(struct sim_core *core, struct crew *crew, struct sim_scratch *scratch)
+{
+    if (core->n_due < MIN_DUE_FOR_THREADS) { /* a handful of nodes is not worth a hand-over */
+        for (uint32_t k = 0; k < core->n_due; k++)
+            run_node(core, core->due[k], scratch);
+        return;
+    }
+    uint32_t n_chunks = (core->n_due + CHUNK_NODES - 1) / CHUNK_NODES;
+    __atomic_store_n(&crew->n_done, 0, __ATOMIC_RELAXED);
+    uint64_t window = (crew->ticket >> 2 * TICKET_BITS) + 1;
+    __atomic_store_n(&crew->ticket, window << 2 * TICKET_BITS | (uint64_t)n_chunks << TICKET_BITS, __ATOMIC_RELEASE);
+    while (help(core, crew, scratch))
+        ;
+    for (uint32_t spins = 0; __atomic_load_n(&crew->n_done, __ATOMIC_ACQUIRE) < n_chunks;)
+        wait_a_bit(&spins);
+}
+
+static void lead(struct sim_core *core, sim_ps until_ps, struct crew *crew)
+{
+    for (bool first = true; advance(core, until_ps, first); first = false) {
+        find_due(core);
+        run_window(core, crew, &core->scratch[0]);
+        core->n_windows++;
+    }
+    __atomic_store_n(&crew->over, true, __ATOMIC_RELEASE);
+}
+
 static void run_parallel(struct sim_core *core, sim_ps until_ps, int n_threads)
 {
-    bool go = true, first = true;
+    struct crew crew = {.ticket = 0};
 #pragma omp parallel num_threads(n_threads)
     {
-        struct sim_scratch *scratch = &core->scratch[omp_get_thread_num()];
-        for (;;) {
-#pragma omp single
-            {
-                go = advance(core, until_ps, first);
-                first = false;
-                if (go) {
-                    find_due(core);
-                    core->n_windows++;
-                    /* A handful of nodes is not worth a hand-over. */
-                    if (core->n_due < MIN_DUE_FOR_THREADS) {
-                        for (uint32_t k = 0; k < core->n_due; k++)
-                            run_node(core, core->due[k], scratch);
-                        core->n_due = 0;
-                    }
-                }
-            }
-            if (!go)
-                break;
-#pragma omp for schedule(dynamic, 8)
-            for (uint32_t k = 0; k < core->n_due; k++)
-                run_node(core, core->due[k], scratch);
-        }
+        if (omp_get_thread_num() == 0)
+            lead(core, until_ps, &crew);
+        else
+            run_helper(core, &crew, &core->scratch[omp_get_thread_num()]);
     }
 }
 

@@ -264,7 +264,7 @@ static void test_net__thresholds_in_the_wrong_order(void **state)
     assert_refused(&f, PARAM_ERROR, PARAM_ERROR_CROSS, (const char *const[]){"kmin", "kmax", NULL});
     net_fixture_init(&f); /* one map with rates, the other without: only the link brings them together */
     net_fixture_star(&f, 2, G100, 500 * UNIT_NS);
-    net_fixture_set_all(&f, (const char *const[]){"ecn.kmin=50Gbps:1KB 100Gbps:1600KB", "ecn.kmax=50Gbps:2KB 100Gbps:400KB", NULL});
+    net_fixture_set_all(&f, (const char *const[]){"ecn.kmin=1600KB", "ecn.kmax=100Gbps:400KB 200Gbps:3200KB", NULL});
     assert_refused(&f, NET_ERROR, NET_ERROR_INPUT, (const char *const[]){"kmin", NULL});
 }
 

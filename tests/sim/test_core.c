@@ -162,7 +162,7 @@ static void test_core__timers_follow_a_sorted_list(void **state)
             sim_timer_add(core, node, t_ps, id);
             oracle_add(&o, t_ps, id);
         } else if (node->n_timers > 0) {
-            bool replace = draw >> 3 & 1;
+            bool replace = (draw >> 3 & 3) == 0;
             g_array_remove_index(o.list, 0);
             node->top_is_free = replace;
             if (replace) {
@@ -201,7 +201,7 @@ static void test_core__soon_follows_a_sorted_list_through_windows(void **state)
             oracle_add(&o, t_ps, what);
         } else if (node->n_soon > 0) {
             g_array_remove_index(o.list, 0);
-            node->soon_is_free = draw >> 40 & 1;
+            node->soon_is_free = (draw >> 40 & 3) == 0;
             if (node->soon_is_free) {
                 sim_soon_add(core, node, t_ps, what);
                 oracle_add(&o, t_ps, what);

@@ -1,0 +1,207 @@
+/* test_net_qps.c - which queue pairs a job needs, their classes, and that packets keep to the path they were given. */
+#include "models/net_fixture.h"
+
+#include <string.h>
+
+#define G100 (100 * UNIT_GBPS)
+
+static void star(struct net_fixture *f, uint32_t n)
+{
+    net_fixture_init(f);
+    net_fixture_star(f, n, G100, 500 * UNIT_NS);
+}
+
+static void test_net_qps__messages_of_a_pair_share_one(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    star(&f, 3);
+    struct fixture_message a = net_fixture_message(&f, 0, 1, 10), b = net_fixture_message(&f, 0, 1, 20);
+    struct fixture_message back = net_fixture_message(&f, 1, 0, 10), other = net_fixture_message(&f, 0, 2, 10);
+    struct net *net = net_fixture_start(&f);
+    assert_int_equal(net_fixture_totals(&f).n_qps, 3);
+    assert_int_equal(net_op_qp(net, a.send), net_op_qp(net, b.send));
+    assert_int_not_equal(net_op_qp(net, a.send), net_op_qp(net, back.send));
+    assert_int_not_equal(net_op_qp(net, a.send), net_op_qp(net, other.send));
+    net_fixture_run(&f);
+    net_fixture_release(&f);
+}
+
+static void test_net_qps__each_flow_has_its_own(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    star(&f, 2);
+    for (int i = 0; i < 5; i++)
+        net_fixture_flow(&f, 0, 1, 1000, 0);
+    net_fixture_start(&f);
+    assert_int_equal(net_fixture_totals(&f).n_qps, 5);
+    for (uint32_t q = 0; q < 5; q++) {
+        struct net_qp_view view;
+        net_qp_view(f.net, q, 0, &view);
+        assert_int_equal(view.flow_id, q);
+        assert_true(view.sport >= 0xC000); /* RoCEv2: the dynamic range */
+    }
+    net_fixture_release(&f);
+}
+
+static void test_net_qps__channels_and_classes_are_apart(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    star(&f, 2);
+    struct fixture_message m[4];
+    for (uint8_t i = 0; i < 4; i++)
+        m[i] = net_fixture_message_in_class(&f, 0, 1, 100, i < 2 ? 1 : 2);
+    job_op_at(f.job, m[1].send)->channel = job_op_at(f.job, m[1].recv)->channel = 1;
+    struct net *net = net_fixture_start(&f);
+    assert_int_equal(net_fixture_totals(&f).n_qps, 3);
+    assert_int_not_equal(net_op_qp(net, m[0].send), net_op_qp(net, m[1].send));
+    assert_int_equal(net_op_qp(net, m[2].send), net_op_qp(net, m[3].send));
+    net_fixture_run(&f);
+    net_fixture_release(&f);
+}
+
+/* The default class is data_class; no explicit class may be mistaken for it. */
+static void test_net_qps__class_of_each_message_is_kept(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    star(&f, 2);
+    struct fixture_message m[9];
+    for (uint32_t i = 0; i < 9; i++)
+        m[i] = net_fixture_message_in_class(&f, 0, 1, 100, i < 8 ? (uint8_t)(7 - i) : JOB_CLASS_DEFAULT);
+    struct fixture_message again = net_fixture_message_in_class(&f, 0, 1, 100, JOB_CLASS_DEFAULT);
+    struct net *net = net_fixture_start(&f);
+    for (uint32_t i = 0; i < 9; i++) {
+        struct net_qp_view view;
+        net_qp_view(net, net_op_qp(net, m[i].send), 0, &view);
+        assert_int_equal(view.class, i < 8 ? 7 - i : 3);
+    }
+    assert_int_equal(net_op_qp(net, again.send), net_op_qp(net, m[8].send));
+    net_fixture_run(&f);
+    struct net_class_ledger ledger;
+    net_ledger(net, 7, &ledger);
+    assert_int_equal(ledger.received_bytes, 100 + 62 + 16 + 66); /* one message and its ACK */
+    net_fixture_release(&f);
+}
+
+/* ---- paths --------------------------------------------------------------------------- */
+/* Leaf-spine of 2 x 2 hosts and 4 spines; data over spine DATA, ACKs over spine ACK. */
+struct forced { const struct net_fixture *f; uint32_t data_spine, ack_spine; };
+
+static int forced_route(void *user, const struct net_route_request *r, uint32_t *ports, int max, GError **err)
+{
+    const struct forced *force = user;
+    uint32_t src = r->reverse ? r->dst_rank : r->src_rank, dst = r->reverse ? r->src_rank : r->dst_rank;
+    uint32_t nodes[] = {src, 4 + src / 2, 6 + (r->reverse ? force->ack_spine : force->data_spine), 4 + dst / 2, dst};
+    (void)max, (void)err;
+    for (int i = 0; i < 4; i++)
+        ports[i] = net_fixture_port(force->f, nodes[i], nodes[i + 1]);
+    return 4;
+}
+
+static void test_net_qps__packets_keep_to_their_path(void **state)
+{
+    (void)state;
+    for (uint32_t data = 0; data < 4; data++)
+        for (uint32_t ack = 0; ack < 4; ack++) {
+            struct net_fixture f;
+            net_fixture_init(&f);
+            net_fixture_leaf_spine(&f, 2, 2, 4, G100, 500 * UNIT_NS);
+            struct forced force = {&f, data, ack};
+            f.config.route = forced_route;
+            f.config.route_user = &force;
+            net_fixture_message(&f, 1, 2, 40960); /* 10 packets */
+            net_fixture_run(&f);
+            for (uint32_t s = 0; s < 4; s++) {
+                struct net_port_view up = net_fixture_port_view(&f, 4, 6 + s), down = net_fixture_port_view(&f, 6 + s, 5);
+                assert_int_equal(up.tx_data_pkts, s == data ? 10 : 0);
+                assert_int_equal(down.tx_data_pkts, s == data ? 10 : 0);
+                assert_int_equal(net_fixture_port_view(&f, 5, 6 + s).tx_ack_pkts, s == ack ? 10 : 0);
+                assert_int_equal(net_fixture_port_view(&f, 6 + s, 4).tx_ack_pkts, s == ack ? 10 : 0);
+            }
+            assert_int_equal(net_fixture_totals(&f).data_hops, 40);
+            assert_int_equal(net_fixture_totals(&f).ack_hops, 40);
+            net_fixture_release(&f);
+        }
+}
+
+/* Flows of one pair differ in their source ports alone: enough to use every spine. */
+static void test_net_qps__source_ports_spread_flows(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    net_fixture_init(&f);
+    net_fixture_leaf_spine(&f, 2, 1, 4, G100, 500 * UNIT_NS);
+    for (int i = 0; i < 64; i++)
+        net_fixture_flow(&f, 0, 1, 1000, 0);
+    net_fixture_run(&f);
+    uint64_t sum = 0;
+    for (uint32_t s = 0; s < 4; s++) {
+        uint64_t n = net_fixture_port_view(&f, 2, 4 + s).tx_data_pkts;
+        assert_true(n >= 3); /* 16 expected, sigma 3.5 */
+        sum += n;
+    }
+    assert_int_equal(sum, 64);
+    net_fixture_release(&f);
+}
+
+struct short_route { int n; };
+static int broken_route(void *user, const struct net_route_request *r, uint32_t *ports, int max, GError **err)
+{
+    const struct short_route *s = user;
+    (void)r, (void)err;
+    for (int i = 0; i < max; i++)
+        ports[i] = 0;
+    return s->n;
+}
+
+static void test_net_qps__paths_of_impossible_length_are_refused(void **state)
+{
+    (void)state;
+    static const int lengths[] = {0, 34};
+    for (gsize i = 0; i < G_N_ELEMENTS(lengths); i++) {
+        struct net_fixture f;
+        g_autoptr(GError) err = NULL;
+        struct short_route route = {lengths[i]};
+        star(&f, 2);
+        f.config.route = broken_route;
+        f.config.route_user = &route;
+        net_fixture_message(&f, 0, 1, 10);
+        assert_null(net_fixture_new(&f, &err));
+        assert_true(g_error_matches(err, NET_ERROR, NET_ERROR_ROUTE));
+        assert_non_null(strstr(err->message, "rank 0"));
+        net_fixture_release(&f);
+    }
+}
+
+/* 2^31 packets on one queue pair do not fit into its sequence numbers; net_new() says so instead of wrapping. */
+static void test_net_qps__too_many_packets_are_refused(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    g_autoptr(GError) err = NULL;
+    star(&f, 2);
+    net_fixture_set(&f, "nic.mtu=256B");
+    net_fixture_message(&f, 0, 1, INT64_C(256) * INT32_MAX);
+    assert_null(net_fixture_new(&f, &err));
+    assert_true(g_error_matches(err, NET_ERROR, NET_ERROR_INPUT));
+    assert_non_null(strstr(err->message, "rank 0 to rank 1"));
+    net_fixture_release(&f);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_net_qps__messages_of_a_pair_share_one),
+        cmocka_unit_test(test_net_qps__each_flow_has_its_own),
+        cmocka_unit_test(test_net_qps__channels_and_classes_are_apart),
+        cmocka_unit_test(test_net_qps__class_of_each_message_is_kept),
+        cmocka_unit_test(test_net_qps__packets_keep_to_their_path),
+        cmocka_unit_test(test_net_qps__source_ports_spread_flows),
+        cmocka_unit_test(test_net_qps__paths_of_impossible_length_are_refused),
+        cmocka_unit_test(test_net_qps__too_many_packets_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
