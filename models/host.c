@@ -7,6 +7,11 @@
  */
 #include "models/net_priv.h"
 
+/* Nothing runs at or after this time (53 days): sums saturate here, and the run ends unfinished. */
+#define HORIZON_PS (SIM_PS_MAX / 2)
+
+static sim_ps later(sim_ps t_ps, sim_ps by_ps) { return by_ps < HORIZON_PS - t_ps ? t_ps + by_ps : HORIZON_PS; }
+
 static void push(struct sim_core *core, struct net_vertex *v, uint32_t op)
 {
     if (v->n_stack == v->cap_stack)
@@ -31,8 +36,8 @@ static void local_transfer(struct net *net, struct sim_core *core, struct sim_no
 {
     sim_ps *tx = &net->nvlink_tx_ps[op->rank], *rx = &net->nvlink_rx_ps[op->peer];
     sim_ps start_ps = MAX(now_ps, MAX(*tx, *rx));
-    *tx = *rx = start_ps + units_wire_ps(op->amount, net->config.node->nvlink_rate_bps);
-    sim_timer_add(core, node, *tx + net->config.node->nvlink_latency_ps, NET_TIMER(TIMER_LOCAL, index));
+    *tx = *rx = later(start_ps, units_wire_ps(op->amount, net->config.node->nvlink_rate_bps));
+    sim_timer_add(core, node, later(*tx, net->config.node->nvlink_latency_ps), NET_TIMER(TIMER_LOCAL, index));
 }
 
 static void begin(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t index, sim_ps now_ps)
@@ -49,7 +54,7 @@ static void begin(struct net *net, struct sim_core *core, struct sim_node *node,
         if (op->amount == 0)
             finish(net, core, node, index, now_ps);
         else
-            sim_timer_add(core, node, now_ps + op->amount, NET_TIMER(TIMER_OP, index));
+            sim_timer_add(core, node, later(now_ps, op->amount), NET_TIMER(TIMER_OP, index));
         break;
     case JOB_SEND:
         if (run->qp == NET_NONE)

@@ -118,6 +118,7 @@ struct net_qp_view {
     uint16_t sport;
     uint8_t class;
     uint32_t n_hops;             /* switches on the way */
+    uint32_t tx_port, rx_port;   /* NIC ports at both ends */
     uint64_t retransmitted_pkts;
     int64_t sent_bytes;          /* payload, first transmissions and again */
     bool failed, busy;           /* busy: messages under way */

@@ -142,7 +142,7 @@ sim_ps net_op_done_ps(const struct net *net, uint32_t op) { return net->op[op].d
 uint32_t net_op_qp(const struct net *net, uint32_t op) { return net->op[op].qp; }
 
 /* ---- paths ------------------------------------------------------------------------------ */
-struct way { sim_ps latency_ps, seen_ps; int64_t slowest_q16; };
+struct way { sim_ps latency_ps, seen_ps; int64_t slowest_q16; uint32_t last_port; };
 
 /* Walks a path with one frame of BYTES: latencies, and how long each link needs until the frame is handled behind it. */
 static void walk(const struct net *net, uint32_t qp, bool reverse, uint32_t bytes, struct way *way)
@@ -156,6 +156,7 @@ static void walk(const struct net *net, uint32_t qp, bool reverse, uint32_t byte
         way->latency_ps += hot->data_latency_ps;
         way->seen_ps += net_wire(net, hot, hot->cut_bytes && hot->cut_bytes < bytes ? hot->cut_bytes : bytes);
         way->slowest_q16 = MAX(way->slowest_q16, (int64_t)hot->ps_per_byte_q16);
+        way->last_port = hot->channel;
         if (h == n_hops)
             break;
         p = net->vertex[hot->peer_node].first_port + path[h];
@@ -197,6 +198,8 @@ void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view
                                  .sport = q->sport,
                                  .class = (uint8_t)t->class,
                                  .n_hops = q->n_hops,
+                                 .tx_port = net->cold[t->port].graph_port,
+                                 .rx_port = net->cold[way.last_port].graph_port,
                                  .retransmitted_pkts = t->retransmitted_pkts,
                                  .sent_bytes = t->sent_bytes,
                                  .failed = t->failed,

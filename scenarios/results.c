@@ -195,37 +195,57 @@ static const struct record_column_spec collective_columns[] = {
 };
 
 
-/* Longest time that any port of COLLECTIVE needs for what it sends or receives. */
+/* Adds PS to what RESOURCE (a port, or a GPU's NVLink side) must do for COLLECTIVE; returns the sum. */
+static sim_ps add_load(GHashTable *loads, uint32_t collective, uint64_t resource, sim_ps ps)
+{
+    int64_t key = (int64_t)((uint64_t)collective << 36 | resource);
+    int64_t *sum = g_hash_table_lookup(loads, &key);
+    if (!sum) {
+        int64_t *new_key = g_memdup2(&key, sizeof key);
+        sum = g_new0(int64_t, 1);
+        g_hash_table_insert(loads, new_key, sum);
+    }
+    *sum += ps;
+    return *sum;
+}
+
+static sim_ps wire_time(const struct run *run, uint32_t port, int64_t bytes)
+{
+    return (sim_ps)((__int128)bytes * UNIT_BITS_PER_BYTE * UNIT_S / run->fabric->graph.ports[port].rate_bps);
+}
+
+/* Time that the ends of one send need for its bytes alone; the larger sum of both so far. */
+static sim_ps load_of_send(struct run *run, GHashTable *loads, uint32_t index, const struct job_op *op)
+{
+    uint32_t qp = net_op_qp(run->net, index);
+    if (qp == NET_NONE) {
+        const struct node_params *node = param_bag_get(run->scenario->bag, "node");
+        sim_ps ps = (sim_ps)((__int128)op->amount * UNIT_BITS_PER_BYTE * UNIT_S / node->nvlink_rate_bps);
+        uint64_t gpus = UINT64_C(1) << 35;
+        sim_ps out = add_load(loads, op->collective, gpus | (uint64_t)op->rank << 1, ps);
+        sim_ps in = add_load(loads, op->collective, gpus | (uint64_t)op->peer << 1 | 1, ps);
+        return MAX(out, in);
+    }
+    struct net_qp_view view;
+    net_qp_view(run->net, qp, 0, &view);
+    int64_t bytes = net_wire_bytes(run->net, op->amount);
+    sim_ps out = add_load(loads, op->collective, (uint64_t)view.tx_port << 1, wire_time(run, view.tx_port, bytes));
+    sim_ps in = add_load(loads, op->collective, (uint64_t)view.rx_port << 1 | 1, wire_time(run, view.rx_port, bytes));
+    return MAX(out, in);
+}
+
+/* Longest time that any port or GPU of each collective needs for what it sends or receives. (transfer full) */
 static sim_ps *collective_bounds(struct run *run)
 {
     const struct job *job = run->job;
-    const struct net_graph *g = &run->fabric->graph;
-    const struct node_params *node = param_bag_get(run->scenario->bag, "node");
-    guint n = job->collectives->len;
-    sim_ps *bound = g_new0(sim_ps, MAX(n, 1));
-    /* Ops of one collective are contiguous in practice, but nothing here depends on it: loads are keyed by both. */
-    g_autoptr(GHashTable) load = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
+    sim_ps *bound = g_new0(sim_ps, MAX(job->collectives->len, 1));
+    g_autoptr(GHashTable) loads = g_hash_table_new_full(g_int64_hash, g_int64_equal, g_free, g_free);
     for (uint32_t i = 0; i < job_n_ops(job); i++) {
         const struct job_op *op = job_op_at(job, i);
         if (op->kind != JOB_SEND || op->collective == JOB_NONE)
             continue;
-        bool local = g->endpoints[op->rank].node == g->endpoints[op->peer].node;
-        for (int end = 0; end < 2; end++) {
-            uint32_t rank = end ? op->peer : op->rank;
-            int64_t rate = local ? node->nvlink_rate_bps : g->ports[g->endpoints[rank].port].rate_bps;
-            int64_t bytes = local ? op->amount : net_wire_bytes(run->net, op->amount);
-            uint32_t resource = local ? rank : g->n_endpoints + g->endpoints[rank].port;
-            int64_t key = ((int64_t)op->collective << 34) ^ ((int64_t)resource << 1) ^ end;
-            int64_t *sum = g_hash_table_lookup(load, &key);
-            if (!sum) {
-                int64_t *k = g_new(int64_t, 1);
-                *k = key;
-                sum = g_new0(int64_t, 1);
-                g_hash_table_insert(load, k, sum);
-            }
-            *sum += bytes;
-            bound[op->collective] = MAX(bound[op->collective], (sim_ps)((__int128)*sum * UNIT_BITS_PER_BYTE * UNIT_S / rate));
-        }
+        sim_ps load = load_of_send(run, loads, i, op);
+        bound[op->collective] = MAX(bound[op->collective], load);
     }
     return bound;
 }
@@ -275,6 +295,37 @@ static bool fill_collectives(struct run *run)
     for (guint i = 0; i < list->len; i++)
         ok &= add_collective(run, &g_array_index(list, struct job_collective, i), bound[i], table);
     return ok;
+}
+
+/* ---- messages ------------------------------------------------------------------------------ */
+static const struct record_column_spec message_columns[] = {
+    {"op", RECORD_I64, "1", "number of the send in the job"},
+    {"src", RECORD_I64, "1", "rank that sends"},
+    {"dst", RECORD_I64, "1", "rank that receives"},
+    {"bytes", RECORD_I64, "bytes", "payload"},
+    {"collective", RECORD_I64, "1", "row of collectives; -1: none"},
+    {"queue_pair", RECORD_I64, "1", "queue pair that carried it; -1: inside the server"},
+    {"start_ps", RECORD_I64, "ps", "time at which it was posted; -1: not yet"},
+    {"rx_ps", RECORD_I64, "ps", "time at which its last byte was received and wanted; -1: not yet"},
+    {"ack_ps", RECORD_I64, "ps", "time of its last acknowledgement; -1: not yet"},
+};
+
+/* Sends that belong to no flow list: those of collectives and traces. */
+static void fill_messages(struct run *run)
+{
+    const struct job *job = run->job;
+    if (job->flows->len > 0 || !run->params->record_flows)
+        return;
+    struct record_table *table = record_table_add(run->book, "messages", "One row a message of a collective or trace.", ROWS(message_columns));
+    for (uint32_t i = 0; i < job_n_ops(job); i++) {
+        const struct job_op *op = job_op_at(job, i);
+        uint32_t qp = op->kind == JOB_SEND ? net_op_qp(run->net, i) : NET_NONE;
+        if (op->kind == JOB_SEND)
+            record_append(table, (int64_t)i, (int64_t)op->rank, (int64_t)op->peer, op->amount,
+                          op->collective == JOB_NONE ? (int64_t)-1 : (int64_t)op->collective, qp == NET_NONE ? (int64_t)-1 : (int64_t)qp,
+                          (int64_t)net_op_start_ps(run->net, i), (int64_t)net_op_done_ps(run->net, op->match),
+                          (int64_t)net_op_done_ps(run->net, i));
+    }
 }
 
 /* ---- ranks ------------------------------------------------------------------------------- */
@@ -543,6 +594,7 @@ bool results_collect(struct run *run, enum net_verdict verdict)
     bool flows_ok = fill_flows(run), collectives_ok = fill_collectives(run), ports_ok = fill_ports(run);
     fill_totals(run, &totals);
     fill_ledger(run);
+    fill_messages(run);
     sampler_tables(run->sampler, run->book);
     fill_events(run);
     return flows_ok && collectives_ok && ports_ok;

@@ -2,6 +2,7 @@
 #define _GNU_SOURCE /* memfd_create */
 #include "fuzz.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,10 +18,21 @@ void fuzz_broken(const char *file, int line, const char *law, const char *text)
     abort();
 }
 
+void fuzz_show(const char *format, ...)
+{
+    va_list args;
+    if (!g_getenv("FABRICAST_FUZZ_SHOW"))
+        return;
+    va_start(args, format);
+    vfprintf(stderr, format, args);
+    va_end(args);
+}
+
 void fuzz_take_error(GError **err, const char *opening)
 {
     FUZZ_REQUIRE(*err);
     const char *message = (*err)->message;
+    fuzz_show("error: %s\n", message);
     FUZZ_REQUIRE(message[0] != '\0');
     FUZZ_REQUIRE_TEXT(strlen(message) <= MAX_MESSAGE_BYTES, message);
     FUZZ_REQUIRE_TEXT(g_utf8_validate(message, -1, NULL), message);

@@ -20,6 +20,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes);
 #define FUZZ_REQUIRE_TEXT(condition, text) ((condition) ? (void)0 : fuzz_broken(__FILE__, __LINE__, #condition, text))
 void fuzz_broken(const char *file, int line, const char *law, const char *text) G_GNUC_NORETURN;
 
+/* Prints to stderr when FABRICAST_FUZZ_SHOW is in the environment: what an input means and how it ended. */
+void fuzz_show(const char *format, ...) G_GNUC_PRINTF(1, 2);
+
 /* ERR is what a failed call left: it must be set, its message UTF-8 text of bounded length that opens with OPENING
  * (NULL: any). Clears it. */
 void fuzz_take_error(GError **err, const char *opening);

@@ -9,8 +9,6 @@
 #include "scenarios/run.h"
 
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
 
@@ -277,11 +275,9 @@ static char *run_once(struct maker *m, int threads)
     struct run_result *result = run_scenario(m->scenario, &options, &err);
     bool whole = !interrupted;
     interrupt_after(0);
-    if (result && g_getenv("FABRICAST_FUZZ_SHOW"))
-        fprintf(stderr, "--- status %d%s\n", (int)result->status, whole ? "" : ", interrupted");
+    if (result)
+        fuzz_show("--- status %d%s\n", (int)result->status, whole ? "" : ", interrupted");
     if (!result) {
-        if (g_getenv("FABRICAST_FUZZ_SHOW"))
-            fprintf(stderr, "--- %s\n", err ? err->message : "no message");
         fuzz_take_error(&err, NULL);
         return NULL;
     }
@@ -291,25 +287,23 @@ static char *run_once(struct maker *m, int threads)
     return digest;
 }
 
-/* FABRICAST_FUZZ_SHOW: prints scenario and outcome, to reproduce a finding with "fabricast run". */
+/* What "fabricast run" needs to reproduce a finding. */
 static void show(const struct maker *m, const struct fuzz_file *flows)
 {
     g_autofree char *text = NULL;
     int n = 0;
     const struct param_group *const *groups = scenario_groups(&n);
-    if (!g_getenv("FABRICAST_FUZZ_SHOW"))
-        return;
     for (int g = 0; g < n; g++) {
-        fprintf(stderr, "[%s]\n", groups[g]->name);
+        fuzz_show("[%s]\n", groups[g]->name);
         for (int r = 0; r < groups[g]->n_rows; r++) {
             const struct param_desc *row = &groups[g]->rows[r];
             g_autofree char *value = param_format(row, param_bag_get(m->scenario->bag, groups[g]->name));
             if (param_bag_set_by(m->scenario->bag, groups[g]->name, row->key) != PARAM_BY_DEFAULT)
-                fprintf(stderr, "%s = %s\n", row->key, value);
+                fuzz_show("%s = %s\n", row->key, value);
         }
     }
     if (g_file_get_contents(flows->path, &text, NULL, NULL))
-        fprintf(stderr, "--- flows\n%s", text);
+        fuzz_show("--- flows\n%s", text);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n_bytes)

@@ -134,6 +134,26 @@ static void test_core__no_channel_wins_all_ties(void **state)
     log_core_free(core);
 }
 
+/* A quiet channel between or beside two busy ones must not favour one of them: half of the ties each, 5 sigma. */
+static void test_core__two_of_many_channels_tie_evenly(void **state)
+{
+    (void)state;
+    enum { N_WINDOWS = 2000, N_CHANNELS = 16 };
+    static const uint32_t pairs[][2] = {{0, 1}, {14, 15}, {0, 15}, {3, 11}};
+    for (gsize p = 0; p < G_N_ELEMENTS(pairs); p++) {
+        struct sim_core *core = log_core(N_CHANNELS, W, 3 * W);
+        int won = 0;
+        for (int w = 1; w <= N_WINDOWS; w++) {
+            for (int k = 0; k < 2; k++)
+                sim_send(core, pairs[p][k], 0, core->start_ps + W + 7, 0, 0, 0);
+            sim_core_run(core, core->start_ps + 2 * W, 1);
+            won += event_at(core, log_of(core)->len - 2)->what == pairs[p][0];
+        }
+        assert_true(fabs(won - N_WINDOWS / 2.0) < 5 * sqrt(N_WINDOWS * 0.25));
+        log_core_free(core);
+    }
+}
+
 /* ---- heaps against a sorted list ------------------------------------------------------ */
 struct oracle { GArray *list; }; /* struct sim_timer, ascending */
 static void oracle_add(struct oracle *o, sim_ps t_ps, uint64_t id)
@@ -451,6 +471,7 @@ int main(void)
         cmocka_unit_test(test_core__arrivals_then_soon_then_timers),
         cmocka_unit_test(test_core__larger_weight_goes_first_at_equal_times),
         cmocka_unit_test(test_core__no_channel_wins_all_ties),
+        cmocka_unit_test(test_core__two_of_many_channels_tie_evenly),
         cmocka_unit_test(test_core__timers_follow_a_sorted_list),
         cmocka_unit_test(test_core__soon_follows_a_sorted_list_through_windows),
         cmocka_unit_test(test_core__sends_windows_ahead_arrive_in_time),
