@@ -91,8 +91,8 @@ static inline bool buffer_admit_lossy(struct net_vertex *v, struct group *group,
 }
 
 /* Headroom of a lossless class behind a link of RATE and one-way CABLE_PS by the rule of PARAMS, before scaling.
- * physical = (2 x (cable + FEC) + peer response + our pipeline) x rate + a frame at each end + the pause frame:
- * what is in the pipeline when XOFF is decided has not been charged yet. */
+ * physical = (2 x (cable + FEC) + peer response + our pipeline) x rate + a frame at each end, the one that crossed the
+ * threshold, and the pause frame: what is in the pipeline when XOFF is decided has not been charged yet. */
 struct buffer_headroom_terms {
     const struct buffer_params *buffer;
     const struct pfc_params *pfc;

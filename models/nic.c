@@ -381,12 +381,11 @@ static void on_timeout(struct net *net, struct sim_core *core, struct sim_node *
 {
     struct qp_tx *t = &net->tx[qp];
     t->timeout_armed = false;
-    if (t->una_psn == t->posted_psn || t->failed)
-        return;
-    if (t->next_psn == t->una_psn || now_ps - t->progress_ps < net->timeout_ps) {
+    if (t->next_psn == t->una_psn || t->failed)
+        return; /* nothing is under way: the next packet arms it again */
+    if (now_ps - t->progress_ps < net->timeout_ps) {
         t->timeout_armed = true;
-        sim_ps from_ps = t->next_psn == t->una_psn ? now_ps : t->progress_ps;
-        sim_timer_add(core, node, from_ps + net->timeout_ps, NET_TIMER(TIMER_TIMEOUT, qp));
+        sim_timer_add(core, node, t->progress_ps + net->timeout_ps, NET_TIMER(TIMER_TIMEOUT, qp));
         return;
     }
     struct net_vertex *v = node->state;

@@ -165,11 +165,19 @@ static inline uint64_t take_bucket(struct sim_scratch *s, struct sim_bucket *buc
     return last;
 }
 
-static inline bool take_all(struct sim_scratch *s, struct sim_bucket *buckets, uint32_t n, uint32_t first, struct spread *spread,
-                            bool weighs)
+/* Channels from FIRST on around, upwards or downwards. */
+static inline bool take_all(struct sim_scratch *s, struct sim_bucket *buckets, uint32_t n, uint32_t first, bool down,
+                            struct spread *spread, bool weighs)
 {
     uint64_t last = 0;
     bool sorted = true;
+    if (down) {
+        for (uint32_t c = first + 1; c-- > 0;)
+            last = take_bucket(s, &buckets[c], c, spread, weighs, last, &sorted);
+        for (uint32_t c = n; c-- > first + 1;)
+            last = take_bucket(s, &buckets[c], c, spread, weighs, last, &sorted);
+        return sorted;
+    }
     for (uint32_t c = first; c < n; c++)
         last = take_bucket(s, &buckets[c], c, spread, weighs, last, &sorted);
     for (uint32_t c = 0; c < first; c++)
@@ -178,13 +186,16 @@ static inline bool take_all(struct sim_scratch *s, struct sim_bucket *buckets, u
 }
 
 /* Moves this window's records of all channels of NODE into SCRATCH, in (time, weight, channel, order) order. Which
- * channel comes first among equals changes from window to window: with a fixed order two senders in step would meet
- * a full queue in the same order for ever, and one of them would lose every time. */
+ * channel comes first among equals, and in which direction the others follow, is drawn for each window: with a fixed
+ * order two senders in step would meet a full queue in the same order for ever, and one of them would lose every
+ * time. Drawing both gives any two channels an even chance. */
 void sim_gather(struct sim_core *core, const struct sim_node *node, struct sim_scratch *s)
 {
     struct sim_bucket *buckets = &core->ahead[0].buckets[node->first_channel];
     uint32_t n = node->n_channels, total = 0;
-    uint32_t first = n > 1 ? (uint32_t)(((sim_mix64((uint64_t)core->start_ps) >> 32) * n) >> 32) : 0;
+    uint64_t draw = sim_mix64((uint64_t)core->start_ps);
+    uint32_t first = (uint32_t)(((draw >> 32) * n) >> 32);
+    bool down = draw & 1;
     for (uint32_t c = 0; c < n; c++)
         total += buckets[c].n;
     if (total + 1 > s->cap)
@@ -194,7 +205,8 @@ void sim_gather(struct sim_core *core, const struct sim_node *node, struct sim_s
     bool weighs = total < 1u << KEY_AT_BITS;
     s->at_mask = weighs ? (1u << KEY_AT_BITS) - 1 : UINT32_MAX;
     s->n = 0;
-    bool sorted = weighs ? take_all(s, buckets, n, first, &spread, true) : take_all(s, buckets, n, first, &spread, false);
+    bool sorted = n == 0 || (weighs ? take_all(s, buckets, n, first, down, &spread, true)
+                                    : take_all(s, buckets, n, first, down, &spread, false));
     if (!sorted)
         sort_keys(s, &spread);
     s->key[s->n] = UINT64_MAX; /* ends the run loop without a count */

@@ -165,7 +165,7 @@ static uint32_t choose_fabric(struct maker *m)
         set(m, "topology.nodes=%u", a);
         set(m, "topology.gpus_per_node=%u", b);
         set(m, "topology.rails=%u", fuzz_byte(&m->dice) % 2 ? b : 1);
-        set(m, "topology.planes=%u", 1 + 0*fuzz_below(&m->dice, 2));
+        set(m, "topology.planes=%u", 1 + fuzz_below(&m->dice, 2));
         set(m, "topology.leaf_radix=8");
         set(m, "topology.spine_radix=8");
         return a * b;

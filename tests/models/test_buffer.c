@@ -235,9 +235,10 @@ static void test_buffer__physical_headroom_by_hand(void **state)
                       .link = {.preamble_ifg_bytes = 20, .pfc_frame_bytes = 64, .fec_latency_ps = 120 * UNIT_NS},
                       .switching = {.latency_ps = 600 * UNIT_NS}};
     struct buffer_headroom_terms t = terms_of(&r);
-    /* 100G, 100 m: 2 x (500 + 120) + 500 + 600 = 2,340 ns x 12.5 B/ns = 29,250 B; two frames of 4,194 B; one pause
-     * frame of 84 B. One byte for rounding. */
-    assert_int_equal(buffer_headroom_bytes(&t, 100 * UNIT_GBPS, 500 * UNIT_NS), 29250 + 1 + 2 * 4194 + 84);
+    /* 100G, 100 m: 2 x (500 + 120) + 500 + 600 = 2,340 ns x 12.5 B/ns = 29,250 B; three frames of 4,194 B (the one that
+     * crossed the threshold, ours on the wire, the one that the peer has begun); one pause frame of 84 B; one byte for
+     * rounding. */
+    assert_int_equal(buffer_headroom_bytes(&t, 100 * UNIT_GBPS, 500 * UNIT_NS), 29250 + 1 + 3 * 4194 + 84);
     /* Each term for itself. */
     int64_t base = buffer_headroom_bytes(&t, 100 * UNIT_GBPS, 0);
     assert_int_equal(buffer_headroom_bytes(&t, 100 * UNIT_GBPS, UNIT_US) - base, 2 * 12500);
