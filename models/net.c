@@ -297,6 +297,7 @@ static bool build_core(struct net *net, GError **err)
             return fail(err, "link at %s: a frame of %u bytes takes longer than %d us; use a faster link or a smaller nic.mtu",
                         node_name(net, net->graph->ports[net->cold[p].graph_port].node), frame,
                         (int)(SIM_SOON_MAX_PS / 8 / UNIT_US));
+        net->mixed_cut_through |= net->cut_bytes && (sim_ps)net_wire(net, hot, frame) != slowest_frame;
         lookahead = MIN(lookahead, shortest);
         longest = MAX(longest, (sim_ps)MAX(hot->data_latency_ps, hot->pause_latency_ps) + (net->cut_bytes ? 2 : 1) * (sim_ps)slowest_frame);
     }
@@ -308,7 +309,7 @@ static bool build_core(struct net *net, GError **err)
     first[net->n_vertices] = net->n_ports;
     net->core = sim_core_new(net->n_vertices, first, lookahead, longest);
     net->core->model = net;
-    net->prefetch_ports = net->n_ports >= PREFETCH_MIN_PORTS;
+    net->prefetch = net->n_ports >= PREFETCH_MIN_PORTS;
     net->core->run[0] = host_run;
     net->core->run[1] = switch_run;
     for (uint32_t v = 0; v < net->n_vertices; v++) {

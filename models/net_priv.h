@@ -181,12 +181,14 @@ struct net {
     sim_ps timeout_ps;
     uint8_t lossless_mask, ecn_mask, strict_mask;
     bool echo_mode, ack_bypass, mark_at_enqueue, cc_counts, pause_timed, repace;
-    bool prefetch_ports; /* see switch_run() */
+    bool prefetch;          /* the state exceeds a core's own cache */
+    bool mixed_cut_through; /* cut-through, and links of different rates */
     uint32_t weights[NET_CLASSES];
     /* written atomically by hosts */
     uint64_t ops_done;
     uint64_t total_pkts; /* data packets of all messages */
     enum net_verdict verdict;
+    sim_ps deadlock_ps; /* when it was certain; 0: no deadlock */
     GString *deadlock;
 };
 
@@ -205,6 +207,12 @@ enum net_timer {
 #define NET_TIMER_KIND(id) ((enum net_timer)((id) >> 56))
 #define NET_TIMER_ARG(id) ((uint32_t)((id)&UINT32_MAX))
 #define NET_TIMER_ARG64(id) ((id) & ((UINT64_C(1) << 56) - 1))
+
+/* Simulated time reached. */
+static inline sim_ps net_now(const struct net *net)
+{
+    return net->deadlock_ps ? net->deadlock_ps : net->core->start_ps;
+}
 
 static inline struct net *net_of(struct sim_core *core) { return core->model; }
 

@@ -5,7 +5,7 @@ struct watch {
     struct net *net;
     net_hook_fn hook;
     void *hook_user;
-    sim_ps deadlock_after_ps, checked_ps;
+    sim_ps deadlock_after_ps, checked_ps, window_ps; /* of the last check, and of the last window */
     uint64_t progress;
     bool ended; /* by the hook */
 };
@@ -130,15 +130,28 @@ static bool find_deadlock(struct net *net)
     return found;
 }
 
+/* No event for deadlock_after, or events (refreshed pauses) but no progress; and a ring to blame. */
 static bool is_deadlocked(struct watch *watch, sim_ps now_ps)
 {
+    struct net *net = watch->net;
+    sim_ps idle_from_ps = watch->window_ps;
+    watch->window_ps = now_ps;
+    if (now_ps - idle_from_ps >= watch->deadlock_after_ps) {
+        if (!find_deadlock(net))
+            return false;
+        net->deadlock_ps = idle_from_ps + watch->deadlock_after_ps;
+        return true;
+    }
     if (now_ps - watch->checked_ps < watch->deadlock_after_ps)
         return false;
-    uint64_t p = progress(watch->net);
+    uint64_t p = progress(net);
     bool still = p == watch->progress;
     watch->progress = p;
     watch->checked_ps = now_ps;
-    return still && find_deadlock(watch->net);
+    if (!still || !find_deadlock(net))
+        return false;
+    net->deadlock_ps = now_ps;
+    return true;
 }
 
 static bool on_window(void *user, sim_ps now_ps)

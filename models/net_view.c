@@ -20,7 +20,7 @@ static sim_ps paused_ps(const struct net *net, uint32_t p)
     sim_ps sum = net->cold[p].paused_ps;
     for (int c = 0; c < NET_CLASSES; c++)
         if (net->port[p].paused >> c & 1)
-            sum += net->core->start_ps - net->cold[p].pause_start_ps[c];
+            sum += net_now(net) - net->cold[p].pause_start_ps[c];
     return sum;
 }
 
@@ -33,7 +33,7 @@ void net_totals(const struct net *net, struct net_totals *t)
                              .ops_done = net->ops_done,
                              .ops_total = job_n_ops(net->job),
                              .n_qps = net->n_qps,
-                             .now_ps = net->core->start_ps,
+                             .now_ps = net_now(net),
                              .lookahead_ps = net->core->window_ps};
     for (uint32_t v = 0; v < net->n_vertices; v++)
         add_vertex(&net->vertex[v], t);

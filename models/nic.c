@@ -161,10 +161,12 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
     put_on_wire(net, core, port, now_ps, qp << 1, psn, packet_make(PACKET_DATA, class, bytes) | (last ? PACKET_LAST : 0));
     port->tx_pkts[0]++;
     t->sent_bytes += payload;
-    t->next_ps = t->rate.ps_per_byte > 0 ? now_ps + (sim_ps)(t->rate.ps_per_byte * (double)(bytes + net->gap_bytes))
-                                         : port->busy_until_ps;
-    t->sent_ps = now_ps;
-    t->sent_wire_bytes = bytes + net->gap_bytes;
+    t->next_ps = port->busy_until_ps;
+    if (t->rate.ps_per_byte > 0) {
+        t->sent_ps = now_ps;
+        t->sent_wire_bytes = bytes + net->gap_bytes;
+        t->next_ps = now_ps + (sim_ps)(t->rate.ps_per_byte * (double)t->sent_wire_bytes);
+    }
     if (net->cc_counts)
         net->cc->on_sent(net->cc_state, qp, &t->rate, bytes + net->gap_bytes, now_ps);
     struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[class];
@@ -501,7 +503,7 @@ static inline void host_prefetch(struct sim_core *core, struct sim_node *node, c
     const struct net *net = net_of(core);
     uint32_t qp = rec->a >> 1;
     (void)node;
-    if (packet_kind(rec->c) == PACKET_PAUSE)
+    if (!net->prefetch || packet_kind(rec->c) == PACKET_PAUSE)
         return;
     if (rec->a & 1)
         __builtin_prefetch(&net->tx[qp].next_psn);

@@ -89,6 +89,27 @@ static inline void transmit(struct net *net, struct sim_core *core, struct port_
     sim_send(core, port->channel, port->peer_node, now_ps + seen_ps + port->data_latency_ps, a, b, c);
 }
 
+/* Of READY the classes whose first frame is all in (behind a slower cut-through ingress it may not be). If there is none,
+ * the port looks again when the first one is; pause frames may go meanwhile. */
+static uint32_t complete_heads(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v,
+                               uint32_t p, uint32_t ready, sim_ps now_ps)
+{
+    uint32_t complete = 0;
+    sim_ps earliest_ps = SIM_PS_MAX;
+    for (uint32_t left = ready; left; left &= left - 1) {
+        uint32_t class = (uint32_t)__builtin_ctz(left);
+        sim_ps ready_ps = v->slab.slot[net->queue[p][class].head].ready_ps;
+        if (ready_ps <= now_ps)
+            complete |= 1u << class;
+        earliest_ps = MIN(earliest_ps, ready_ps);
+    }
+    if (ready && !complete) {
+        net->port[p].armed = true;
+        sim_soon_add(core, node, earliest_ps, p - v->first_port);
+    }
+    return complete;
+}
+
 /* Sends the next frame of a port that is free at NOW_PS, if there is one. */
 static inline void send_next(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v,
                              uint32_t p, sim_ps now_ps)
@@ -100,16 +121,12 @@ static inline void send_next(struct net *net, struct sim_core *core, struct sim_
         return;
     }
     uint32_t ready = port->nonempty & (uint32_t)~port->paused;
+    if (__builtin_expect(net->mixed_cut_through, 0))
+        ready = complete_heads(net, core, node, v, p, ready, now_ps);
     if (!ready)
         return;
     uint32_t class = (ready & (ready - 1)) == 0 ? (uint32_t)__builtin_ctz(ready) : pick_class(net, &v->slab, p, ready);
     struct queue *queue = &net->queue[p][class];
-    if (__builtin_expect(v->slab.slot[queue->head].ready_ps > now_ps, 0)) {
-        /* Its last bit is not in yet, and the ingress is slower. Pause frames may still go meanwhile. */
-        port->armed = true;
-        sim_soon_add(core, node, v->slab.slot[queue->head].ready_ps, p - v->first_port);
-        return;
-    }
     uint32_t at = net_dequeue(&v->slab, port, queue, class);
     struct slot *slot = &v->slab.slot[at];
     if (queue->bytes > port->kmin_bytes && !net->mark_at_enqueue && (net->ecn_mask >> class & 1))
@@ -164,7 +181,7 @@ static inline bool admit(struct net *net, struct sim_core *core, struct sim_node
 static inline sim_ps ready_at(const struct net *net, const struct port_hot *in, const struct port_hot *out, uint32_t bytes,
                               sim_ps now_ps)
 {
-    if (!net->cut_bytes || out->ps_per_byte_q16 >= in->ps_per_byte_q16 || bytes <= net->cut_bytes)
+    if (!net->mixed_cut_through || out->ps_per_byte_q16 >= in->ps_per_byte_q16 || bytes <= net->cut_bytes)
         return 0;
     return now_ps + net_wire(net, in, bytes) - net_wire(net, in, net->cut_bytes);
 }
@@ -273,7 +290,8 @@ static inline void switch_prefetch(struct sim_core *core, struct sim_node *node,
 {
     const struct net *net = net_of(core);
     (void)node;
-    __builtin_prefetch(&net->path[(size_t)rec->a * net->path_stride + packet_hops(rec->c)]);
+    if (net->prefetch)
+        __builtin_prefetch(&net->path[(size_t)rec->a * net->path_stride + packet_hops(rec->c)]);
 }
 
 /* A window touches nearly every port of a busy switch: where the fabric exceeds the cache, ask for their lines at
@@ -292,7 +310,7 @@ static void prefetch_ports(const struct sim_core *core, const struct net *net, c
 
 void switch_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch)
 {
-    if (net_of(core)->prefetch_ports)
+    if (net_of(core)->prefetch)
         prefetch_ports(core, net_of(core), node->state);
     SIM_NODE_RUN(core, node, scratch, switch_on_arrival, switch_on_soon, switch_on_timer, switch_prefetch);
 }

@@ -1,4 +1,4 @@
-/* read_chakra.c - Chakra execution traces: files and messages (dossier collectives 8.1).
+/* read_chakra.c - Chakra execution traces: files and messages. Source: mlcommons/chakra, et_def.proto.
  *
  * A file is a sequence of length-delimited protobuf messages, metadata first, then
  * nodes. Attributes may have any whole-number type: encoders differ, and reading

@@ -1,4 +1,7 @@
-/* read_hpcc_flows.c - flow.txt of the HPCC family of ns-3 simulators (dossier collectives 8.4). */
+/* read_hpcc_flows.c - flow.txt of the HPCC family of ns-3 simulators.
+ *
+ * Source: alibaba-edu/High-Precision-Congestion-Control, which its descendants (conweave, SimAI) follow.
+ */
 #include "scenarios/workload_read.h"
 
 enum { SRC, DST, PG, DPORT, BYTES, START, N_FIELDS };

@@ -1,4 +1,4 @@
-/* read_htsim_cm.c - htsim connection matrices (dossier collectives 8.5).
+/* read_htsim_cm.c - htsim connection matrices. Source: Broadcom/csg-htsim, connection_matrix.cpp.
  *
  * Triggers become dependencies. oneshot: its one activation starts all targets.
  * barrier: its last of "count" activations does. multishot: the k-th activation starts

@@ -31,6 +31,16 @@ struct sim_record *sim_bucket_spill(struct sim_core *core, struct sim_bucket *bu
     return &bucket->more[i];
 }
 
+/* Where sends of the current window go. */
+static void look_ahead(struct sim_core *core)
+{
+    for (uint32_t k = 0; k < core->n_slots; k++) {
+        uint32_t to = (core->slot + k) % core->n_slots;
+        core->ahead[k].buckets = &core->buckets[(size_t)to * core->n_channels];
+        core->ahead[k].flags = &core->has_arrivals[(size_t)to * core->flag_stride];
+    }
+}
+
 struct sim_core *sim_core_new(uint32_t n_nodes, const uint32_t *channel_of_node, sim_ps lookahead_ps,
                               sim_ps longest_ps)
 {
@@ -55,6 +65,7 @@ struct sim_core *sim_core_new(uint32_t n_nodes, const uint32_t *channel_of_node,
         core->nodes[i].next_soon_ps = core->nodes[i].next_timer_ps = core->nodes[i].next_own_ps = SIM_PS_MAX;
     }
     core->ahead = g_new0(struct sim_ahead, core->n_slots);
+    look_ahead(core);
     return core;
 }
 
@@ -98,6 +109,7 @@ void sim_core_free(struct sim_core *core)
 
 /* Arrivals of a window are sorted by a counting pass over a spread of their times, done while they are gathered. */
 #define MAX_SPREAD_BITS 9
+#define FEW_ARRIVALS 12 /* sorted by insertion alone */
 struct spread {
     uint32_t count[(1u << MAX_SPREAD_BITS) + 1];
     uint32_t bits, shift;
@@ -113,7 +125,21 @@ static void spread_init(struct spread *spread, uint32_t n, sim_ps window_ps)
     memset(spread->count, 0, ((1u << spread->bits) + 1) * sizeof *spread->count);
 }
 
-/* Distributes the keys, then inserts, which finds almost nothing to move. Keys are unique: the order is total. */
+/* Keys are unique: the order is total. */
+static void insertion_sort(uint64_t *key, uint32_t n)
+{
+    for (uint32_t i = 1; i < n; i++) {
+        uint64_t k = key[i];
+        if (__builtin_expect(key[i - 1] <= k, 1))
+            continue;
+        uint32_t j = i;
+        for (; j > 0 && key[j - 1] > k; j--)
+            key[j] = key[j - 1];
+        key[j] = k;
+    }
+}
+
+/* Distributes the keys, then inserts, which finds almost nothing to move. */
 static void sort_keys(struct sim_scratch *s, struct spread *spread)
 {
     uint32_t *count = spread->count, shift = spread->shift, n = s->n;
@@ -122,15 +148,7 @@ static void sort_keys(struct sim_scratch *s, struct spread *spread)
         count[b] = sum += count[b];
     for (uint32_t i = 0; i < n; i++)
         to[count[from[i] >> shift]++] = from[i];
-    for (uint32_t i = 1; i < n; i++) {
-        uint64_t k = to[i];
-        if (__builtin_expect(to[i - 1] <= k, 1))
-            continue;
-        uint32_t j = i;
-        for (; j > 0 && to[j - 1] > k; j--)
-            to[j] = to[j - 1];
-        to[j] = k;
-    }
+    insertion_sort(to, n);
     s->key = to;
     s->key2 = from;
 }
@@ -145,43 +163,61 @@ static void scratch_grow(struct sim_core *core, struct sim_scratch *s, uint32_t 
     s->cap = cap;
 }
 
-/* Appends the records of one channel; returns the last key, clears *SORTED when one is out of order. */
-static inline uint64_t take_bucket(struct sim_scratch *s, struct sim_bucket *bucket, uint32_t channel, struct spread *spread,
-                                   bool weighs, uint64_t last, bool *sorted)
+/* How to take records: constants at each call, so that the loops below are stamped out for them. SPREAD NULL: they are
+ * few and will be sorted by insertion alone. */
+struct taking { struct spread *spread; bool weighs; };
+
+/* Appends N records of one channel; returns the last key, clears *SORTED when one is out of order. */
+static inline __attribute__((always_inline)) uint64_t take_records(struct sim_scratch *s, const struct sim_record *rec,
+                                                                   uint32_t n, uint32_t channel, struct taking how,
+                                                                   uint64_t last, bool *sorted)
 {
-    uint32_t n = bucket->n, at = s->n;
-    for (uint32_t i = 0; i < n; i++, at++) {
-        const struct sim_record *rec = sim_bucket_at(bucket, i);
-        uint64_t key = (uint64_t)rec->off_ps << SIM_KEY_TIME | (weighs ? KEY_LIGHTNESS(rec->c) : 0) | at;
+    uint32_t at = s->n, end = at + n;
+    for (; at < end; at++, rec++) {
+        uint64_t key = (uint64_t)rec->off_ps << SIM_KEY_TIME | (how.weighs ? KEY_LIGHTNESS(rec->c) : 0) | at;
         *sorted &= key > last;
         last = key;
-        spread->count[(key >> spread->shift) + 1]++;
+        if (how.spread)
+            how.spread->count[(key >> how.spread->shift) + 1]++;
         s->key[at] = key;
         s->rec[at] = *rec;
         s->channel[at] = channel;
     }
-    s->n = at;
-    bucket->n = 0;
+    s->n = end;
     return last;
 }
 
+static inline __attribute__((always_inline)) uint64_t take_bucket(struct sim_scratch *s, struct sim_bucket *bucket,
+                                                                  uint32_t channel, struct taking how, uint64_t last,
+                                                                  bool *sorted)
+{
+    uint32_t n = bucket->n;
+    if (n == 0)
+        return last;
+    bucket->n = 0;
+    if (__builtin_expect(n <= SIM_BUCKET_INLINE, 1))
+        return take_records(s, bucket->rec, n, channel, how, last, sorted);
+    last = take_records(s, bucket->rec, SIM_BUCKET_INLINE, channel, how, last, sorted);
+    return take_records(s, bucket->more, n - SIM_BUCKET_INLINE, channel, how, last, sorted);
+}
+
 /* Channels from FIRST on around, upwards or downwards. */
-static inline bool take_all(struct sim_scratch *s, struct sim_bucket *buckets, uint32_t n, uint32_t first, bool down,
-                            struct spread *spread, bool weighs)
+static inline __attribute__((always_inline)) bool take_all(struct sim_scratch *s, struct sim_bucket *buckets, uint32_t n,
+                                                           uint32_t first, bool down, struct taking how)
 {
     uint64_t last = 0;
     bool sorted = true;
     if (down) {
         for (uint32_t c = first + 1; c-- > 0;)
-            last = take_bucket(s, &buckets[c], c, spread, weighs, last, &sorted);
+            last = take_bucket(s, &buckets[c], c, how, last, &sorted);
         for (uint32_t c = n; c-- > first + 1;)
-            last = take_bucket(s, &buckets[c], c, spread, weighs, last, &sorted);
+            last = take_bucket(s, &buckets[c], c, how, last, &sorted);
         return sorted;
     }
     for (uint32_t c = first; c < n; c++)
-        last = take_bucket(s, &buckets[c], c, spread, weighs, last, &sorted);
+        last = take_bucket(s, &buckets[c], c, how, last, &sorted);
     for (uint32_t c = 0; c < first; c++)
-        last = take_bucket(s, &buckets[c], c, spread, weighs, last, &sorted);
+        last = take_bucket(s, &buckets[c], c, how, last, &sorted);
     return sorted;
 }
 
@@ -200,15 +236,19 @@ void sim_gather(struct sim_core *core, const struct sim_node *node, struct sim_s
         total += buckets[c].n;
     if (total + 1 > s->cap)
         scratch_grow(core, s, total + 1);
-    struct spread spread;
-    spread_init(&spread, total, core->window_ps);
-    bool weighs = total < 1u << KEY_AT_BITS;
-    s->at_mask = weighs ? (1u << KEY_AT_BITS) - 1 : UINT32_MAX;
+    s->at_mask = total < 1u << KEY_AT_BITS ? (1u << KEY_AT_BITS) - 1 : UINT32_MAX;
     s->n = 0;
-    bool sorted = n == 0 || (weighs ? take_all(s, buckets, n, first, down, &spread, true)
-                                    : take_all(s, buckets, n, first, down, &spread, false));
-    if (!sorted)
-        sort_keys(s, &spread);
+    if (total <= FEW_ARRIVALS) {
+        if (total > 0 && !take_all(s, buckets, n, first, down, (struct taking){NULL, true}))
+            insertion_sort(s->key, total);
+    } else {
+        struct spread spread;
+        spread_init(&spread, total, core->window_ps);
+        bool sorted = total < 1u << KEY_AT_BITS ? take_all(s, buckets, n, first, down, (struct taking){&spread, true})
+                                                : take_all(s, buckets, n, first, down, (struct taking){&spread, false});
+        if (!sorted)
+            sort_keys(s, &spread);
+    }
     s->key[s->n] = UINT64_MAX; /* ends the run loop without a count */
 }
 
@@ -272,11 +312,7 @@ static bool advance(struct sim_core *core, sim_ps until_ps, bool first)
         t = from;
     core->slot = (uint32_t)((slot + (uint64_t)((t - from) / core->window_ps)) % core->n_slots);
     core->start_ps = t;
-    for (uint32_t k = 0; k < core->n_slots; k++) {
-        uint32_t to = (core->slot + k) % core->n_slots;
-        core->ahead[k].buckets = &core->buckets[(size_t)to * core->n_channels];
-        core->ahead[k].flags = &core->has_arrivals[(size_t)to * core->flag_stride];
-    }
+    look_ahead(core);
     if (core->on_window && !core->on_window(core->on_window_user, MIN(t, until_ps)))
         return false;
     return !over && t < until_ps;

@@ -12,7 +12,7 @@
  * that they move in job_op.origin, or JOB_NONE in a barrier; the slices of one piece
  * follow each other in op order. Empty pieces are not sent; n = 1 sends nothing.
  *
- * Algorithms (dossier collectives 1; Patarasuk and Yuan 2009 for the ring):
+ * Algorithms (those of NVIDIA's NCCL; Patarasuk and Yuan 2009 for the ring):
  *   ring      all_reduce 2(n-1) steps, reduce_scatter and all_gather n-1 steps;
  *             broadcast and reduce: a chain, pipelined by slices
  *   direct    one message to each peer, in rotated order r+1, r+2, ...; all_reduce is
@@ -70,7 +70,7 @@ int64_t collective_rank_recv_bytes(const struct collective_spec *spec, uint32_t 
  * reduction): 2S(n-1)/n, S(n-1)/n or S, rounded down; 0 for n = 1. Time >= this / rate of a rank's port. */
 int64_t collective_bound_bytes(enum job_collective_kind kind, int64_t bytes, uint32_t n_ranks);
 
-/* busbw = algbw x factor, as nccl-tests prints it (dossier collectives 4). n = 1 gives 0 where
+/* busbw = algbw x factor, as nccl-tests prints it (its doc/PERFORMANCE.md). n = 1 gives 0 where
  * the factor is k(n-1)/n. */
 double collective_busbw_factor(enum job_collective_kind kind, uint32_t n_ranks);
 

@@ -1,4 +1,4 @@
-/* fuzz_run.c - whole runs: a tiny fabric, parameters and a workload chosen by the input, simulated for a few milliseconds
+/* fuzz_run.c - whole runs: a tiny fabric, parameters and a workload chosen by the input, simulated for half a millisecond
  * at most.
  *
  * Any outcome is right but a broken law of the model (RUN_BROKEN), a failure without a message, or a result that
@@ -15,12 +15,12 @@
 #define MAX_RUN_SECONDS 2 /* of processor time */
 #define MAX_SETTINGS    12
 #define MAX_FLOWS       10
-#define MAX_UNTIL       (5 * UNIT_MS)
+#define MAX_UNTIL       (500 * UNIT_US)
 #define MAX_START       (20 * UNIT_US)
-#define PACKETS_A_FLOW  200
+#define PACKETS_A_FLOW  60
 #define MAX_PACKETS     (INT64_C(1) << 31) /* of a queue pair: the model's bound */
 #define MAX_SLICES      64 /* of a collective's data */
-#define MAX_COLLECTIVE_BYTES (16 * UNIT_MIB)
+#define MAX_COLLECTIVE_BYTES UNIT_MIB
 
 static volatile sig_atomic_t interrupted;
 
@@ -135,7 +135,7 @@ static void choose_settings(struct maker *m)
 
 static void choose_links(struct maker *m)
 {
-    static const char *const rates[] = {"100Gbps", "25Gbps", "400Gbps", "1Gbps", "1600Gbps"};
+    static const char *const rates[] = {"100Gbps", "25Gbps", "400Gbps", "10Gbps", "1600Gbps"};
     static const char *const tiers[] = {"host", "leaf", "spine"};
     for (size_t i = 0; i < G_N_ELEMENTS(tiers); i++) {
         g_autofree char *delay = units_format_time(fuzz_between(&m->dice, 0, 10 * UNIT_US));

@@ -209,14 +209,27 @@ static void test_buffer__large_alpha_cannot_overdraw_the_pool(void **state)
     live(1024, 4096, 0, 3);
 }
 
-static void test_buffer__largest_parameters_do_not_overflow(void **state)
+static const struct param_desc *row_of(const char *key)
+{
+    for (int i = 0; i < buffer_param_group.n_rows; i++)
+        if (g_str_equal(buffer_param_group.rows[i].key, key))
+            return &buffer_param_group.rows[i];
+    fail_msg("no parameter buffer.%s", key);
+    return NULL;
+}
+
+static void test_buffer__limits_of_the_parameters_do_not_overflow(void **state)
 {
     (void)state;
-    struct net_vertex v = {.shared_total = 1000 * UNIT_GB};
+    struct net_vertex v = {.shared_total = row_of("size")->max_i};
     struct group g = {0};
-    assert_true(buffer_threshold(&v, Q16(1024)) >= v.shared_total);
-    assert_true(buffer_admit(&v, &g, Q16(1024), 0, 0, 4096));
-    assert_false(buffer_wants_xoff(&v, &g, Q16(1024), 0));
+    const uint32_t largest = Q16(row_of("alpha")->max_r);
+    assert_true(v.shared_total < UINT32_MAX); /* the counters of queues and groups have 32 bits */
+    assert_true(buffer_threshold(&v, largest) >= v.shared_total);
+    assert_true(buffer_admit(&v, &g, largest, 0, 0, 4096));
+    assert_false(buffer_wants_xoff(&v, &g, largest, 0));
+    assert_true(Q16(row_of("alpha")->min_r) > 0); /* not rounded to "never" */
+    assert_true(Q16(row_of("lossy_alpha")->min_r) > 0);
 }
 
 /* ---- headroom ------------------------------------------------------------------------------------ */
@@ -274,7 +287,7 @@ int main(void)
         cmocka_unit_test(test_buffer__lossy_limit_and_pool),
         cmocka_unit_test(test_buffer__sums_hold_through_random_lives),
         cmocka_unit_test(test_buffer__large_alpha_cannot_overdraw_the_pool),
-        cmocka_unit_test(test_buffer__largest_parameters_do_not_overflow),
+        cmocka_unit_test(test_buffer__limits_of_the_parameters_do_not_overflow),
         cmocka_unit_test(test_buffer__physical_headroom_by_hand),
         cmocka_unit_test(test_buffer__other_headroom_rules_by_hand),
     };

@@ -114,7 +114,8 @@ static void test_dcqcn__first_cut_halves_the_rate(void **state)
     stop(&m);
 }
 
-/* Dossier dcqcn 4.2: 3/4 of the way after 300 us, each further 300 us halves the gap, 99 % after 6 steps = 1.8 ms. */
+/* NVIDIA's increase rule and defaults: 3/4 of the way after 300 us, each further 300 us halves the gap, 99 % after 6
+ * steps = 1.8 ms. */
 static void test_dcqcn__isolated_cut_recovers_in_six_steps(void **state)
 {
     (void)state;
@@ -134,7 +135,7 @@ static void test_dcqcn__isolated_cut_recovers_in_six_steps(void **state)
     stop(&m);
 }
 
-/* Dossier dcqcn 4.2: with the target cut to half it takes 5, then 50 Mb/s each 300 us: about 0.3 s. */
+/* The same rule: with the target cut to half it takes 5, then 50 Mb/s each 300 us: about 0.3 s. */
 static void test_dcqcn__target_recovers_by_ai_then_hai(void **state)
 {
     (void)state;

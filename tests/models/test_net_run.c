@@ -274,20 +274,20 @@ static void test_net_run__seed_changes_the_run(void **state)
     assert_true(digest[0] != digest[1]);
 }
 
-/* Steady traffic: the second half of a long run allocates nothing. */
+/* Steady traffic: each host streams to the one two leaves on, over a spine of its own. The second half allocates nothing. */
 static void test_net_run__no_growth_after_warm_up(void **state)
 {
     (void)state;
     struct net_fixture f;
-    busy_fabric(&f, 100000000);
-    net_fixture_set_all(&f, (const char *const[]){"ecn.enabled=false", "nic.congestion_control=none", NULL});
-    f.config.record_pause_events = false; /* its log grows by design */
+    net_fixture_init(&f);
+    net_fixture_leaf_spine(&f, 4, 2, 8, G100, CABLE);
+    for (uint32_t i = 0; i < 8; i++)
+        net_fixture_flow(&f, i, (i + 4) % 8, 100000000, i * 100 * UNIT_NS);
     assert_int_equal(net_fixture_run_until(&f, 1000 * UNIT_US), NET_UNFINISHED);
     struct net_totals warm = net_fixture_totals(&f);
-    assert_int_equal(net_fixture_run_until(&f, 2000 * UNIT_US), NET_UNFINISHED);
+    assert_int_equal(net_fixture_run_until(&f, 3000 * UNIT_US), NET_UNFINISHED);
     struct net_totals later = net_fixture_totals(&f);
     assert_true(later.data_hops > warm.data_hops + 10000);
-    assert_true(later.pause_frames > warm.pause_frames + 10);
     assert_int_equal(later.growths, warm.growths);
     net_fixture_release(&f);
 }

@@ -251,6 +251,40 @@ static void test_nic__go_back_n_completes_after_drops(void **state)
     net_fixture_release(&f);
 }
 
+/* The switch drops everything that arrives in [FROM, UNTIL): one gap. */
+struct gap { sim_ps from_ps, until_ps; };
+static bool make_gap(void *user, struct net *net, sim_ps now_ps)
+{
+    const struct gap *gap = user;
+    net->lossy_limit_bytes = now_ps >= gap->from_ps && now_ps < gap->until_ps ? 1 : 1000000;
+    return true;
+}
+
+/* However many packets come after a gap, it is answered by one NAK, and everything from the gap on is sent again. */
+static void test_nic__one_gap_is_one_nak(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    net_fixture_init(&f);
+    net_fixture_star(&f, 2, G100, 10 * CABLE); /* a round trip of some 60 packets */
+    net_fixture_set_bare(&f);
+    net_fixture_set_all(&f, (const char *const[]){"pfc.enabled=false", "nic.ack_class=6", NULL});
+    struct fixture_message m = net_fixture_message(&f, 0, 1, 1000 * 4096);
+    struct gap gap = {100 * UNIT_US, 106 * UNIT_US};
+    assert_int_equal(net_fixture_run_hook(&f, SIM_PS_MAX, 1, make_gap, &gap), NET_FINISHED);
+    struct net_totals t = net_fixture_totals(&f);
+    struct net_class_ledger ledger;
+    net_ledger(f.net, 3, &ledger); /* ACKs were dropped, too */
+    uint64_t dropped = ledger.dropped_pkts, round_trip = (uint64_t)(4 * 10 * CABLE / FULL);
+    assert_true(dropped >= 12 && dropped <= 35); /* one or two windows of 5 us */
+    assert_int_equal(t.nak_pkts, 1);
+    assert_int_equal(t.timeouts, 0);
+    /* What was dropped, and what was sent until the NAK came: one round trip. */
+    assert_true(t.retransmitted_pkts >= dropped + round_trip && t.retransmitted_pkts <= dropped + round_trip + 6);
+    assert_int_equal(net_fixture_done_ps(&f, m.recv), FIRST + (1000 + (sim_ps)t.retransmitted_pkts) * FULL + 2 * 10 * CABLE);
+    net_fixture_release(&f);
+}
+
 /* ACKs travel in a class that the switch drops: until HEAL_PS none arrives. */
 struct heal { sim_ps at_ps; };
 static bool heal_acks(void *user, struct net *net, sim_ps now_ps)
@@ -439,6 +473,7 @@ int main(void)
         cmocka_unit_test(test_nic__paced_packets_keep_their_gaps),
         cmocka_unit_test(test_nic__pacing_is_of_the_queue_pair),
         cmocka_unit_test(test_nic__go_back_n_completes_after_drops),
+        cmocka_unit_test(test_nic__one_gap_is_one_nak),
         cmocka_unit_test(test_nic__lost_acks_cost_a_timeout),
         cmocka_unit_test(test_nic__retries_exhausted_end_the_queue_pair),
         cmocka_unit_test(test_nic__timeout_zero_means_never),
