@@ -75,14 +75,22 @@ static struct scenario *load(const struct run_arguments *a, GError **err)
     return NULL;
 }
 
-/* Found out before the run, not after it. */
+/* Found out before the run, not after it. A device or pipe is no place for a results file: it would be replaced. */
 static bool can_write(const char *path, GError **err)
 {
-    g_autofree char *folder = path ? g_path_get_dirname(path) : NULL;
-    if (!path || (access(folder, W_OK | X_OK) == 0 && !g_file_test(path, G_FILE_TEST_IS_DIR)))
+    if (!path)
         return true;
-    g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "run: --out %s: cannot write there; give a file in a folder that exists",
-                path);
+    g_autofree char *folder = g_path_get_dirname(path);
+    g_autofree char *probe = g_build_filename(folder, ".fabricast-XXXXXX", NULL);
+    bool taken = g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR);
+    int fd = path[0] == '\0' || taken ? -1 : g_mkstemp(probe);
+    if (fd >= 0) {
+        close(fd);
+        unlink(probe);
+        return true;
+    }
+    g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED,
+                "run: --out %s: cannot write there; allowed: a regular file in a folder that exists", path);
     return false;
 }
 

@@ -3,7 +3,7 @@
  * An op whose dependencies are done starts; starting may finish it at once and so
  * start others: those go to a stack of the node, never to the C stack. Transfers
  * between ranks of one server use the GPUs' NVLink ports, one transfer a port and
- * direction at a time.
+ * direction at a time; one that finds a side busy waits without holding the other.
  */
 #include "models/net_priv.h"
 
@@ -31,13 +31,55 @@ static void finish(struct net *net, struct sim_core *core, struct sim_node *node
             push(core, node->state, job->succ[i]);
 }
 
-static void local_transfer(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t index,
-                           const struct job_op *op, sim_ps now_ps)
+/* Starts, in the order of posting, every waiting transfer whose two GPU sides are free. */
+static void start_local(struct net *net, struct sim_core *core, struct sim_node *node, sim_ps now_ps)
 {
-    sim_ps *tx = &net->nvlink_tx_ps[op->rank], *rx = &net->nvlink_rx_ps[op->peer];
-    sim_ps start_ps = MAX(now_ps, MAX(*tx, *rx));
-    *tx = *rx = later(start_ps, units_wire_ps(op->amount, net->config.node->nvlink_rate_bps));
-    sim_timer_add(core, node, later(*tx, net->config.node->nvlink_latency_ps), NET_TIMER(TIMER_LOCAL, index));
+    struct net_vertex *v = node->state;
+    uint32_t kept = 0;
+    v->local_look = false;
+    for (uint32_t i = 0; i < v->n_local; i++) {
+        uint32_t index = v->local[i];
+        const struct job_op *op = job_op_at(net->job, index);
+        if (net->nvlink_busy[op->rank] & NVLINK_TX || net->nvlink_busy[op->peer] & NVLINK_RX) {
+            v->local[kept++] = index;
+            continue;
+        }
+        net->nvlink_busy[op->rank] |= NVLINK_TX;
+        net->nvlink_busy[op->peer] |= NVLINK_RX;
+        sim_ps wire_ps = units_wire_ps(op->amount, net->config.node->nvlink_rate_bps);
+        sim_timer_add(core, node, later(now_ps, wire_ps), NET_TIMER(TIMER_LOCAL_SENT, index));
+    }
+    v->n_local = kept;
+}
+
+/* Looks for transfers to start when all that ends at this time has ended: else the first GPU to become free would take
+ * a receiver that is meant for one which becomes free a moment later, and a permutation would fall out of step. */
+static void look_for_local(struct sim_core *core, struct sim_node *node, sim_ps now_ps)
+{
+    struct net_vertex *v = node->state;
+    if (v->local_look || v->n_local == 0)
+        return;
+    v->local_look = true;
+    sim_timer_add(core, node, now_ps, NET_TIMER(TIMER_LOCAL_START, 0));
+}
+
+static void local_transfer(struct sim_core *core, struct sim_node *node, uint32_t index, sim_ps now_ps)
+{
+    struct net_vertex *v = node->state;
+    if (v->n_local == v->cap_local)
+        sim_grow(core, &v->local, &v->cap_local, v->n_local + 1, sizeof *v->local);
+    v->local[v->n_local++] = index;
+    look_for_local(core, node, now_ps);
+}
+
+/* The bytes are out: both sides are free, and the data arrives a latency later. */
+static void local_sent(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t index, sim_ps now_ps)
+{
+    const struct job_op *op = job_op_at(net->job, index);
+    net->nvlink_busy[op->rank] &= (uint8_t)~NVLINK_TX;
+    net->nvlink_busy[op->peer] &= (uint8_t)~NVLINK_RX;
+    sim_timer_add(core, node, later(now_ps, net->config.node->nvlink_latency_ps), NET_TIMER(TIMER_LOCAL, index));
+    look_for_local(core, node, now_ps);
 }
 
 static void begin(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t index, sim_ps now_ps)
@@ -58,7 +100,7 @@ static void begin(struct net *net, struct sim_core *core, struct sim_node *node,
         break;
     case JOB_SEND:
         if (run->qp == NET_NONE)
-            local_transfer(net, core, node, index, op, now_ps);
+            local_transfer(core, node, index, now_ps);
         else if (net->config.nic->tx_latency_ps == 0)
             nic_post(net, core, node, index, now_ps);
         else
@@ -111,7 +153,11 @@ void host_message_in(struct net *net, struct sim_core *core, struct sim_node *no
 void host_timer(struct net *net, struct sim_core *core, struct sim_node *node, enum net_timer kind, uint32_t op,
                 sim_ps now_ps)
 {
-    if (kind == TIMER_LOCAL) {
+    if (kind == TIMER_LOCAL_START) {
+        start_local(net, core, node, now_ps);
+    } else if (kind == TIMER_LOCAL_SENT) {
+        local_sent(net, core, node, op, now_ps);
+    } else if (kind == TIMER_LOCAL) {
         host_message_in(net, core, node, op, now_ps);
         host_op_done(net, core, node, op, now_ps);
     } else if (!net->op[op].started) {

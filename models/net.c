@@ -333,8 +333,7 @@ void net_slab_grow(struct sim_core *core, struct slab *slab)
 static void start_job(struct net *net)
 {
     const struct job *job = net->job;
-    net->nvlink_tx_ps = g_new0(sim_ps, MAX(job->n_ranks, 1));
-    net->nvlink_rx_ps = g_new0(sim_ps, MAX(job->n_ranks, 1));
+    net->nvlink_busy = g_new0(uint8_t, MAX(job->n_ranks, 1));
     for (uint32_t i = 0; i < job_n_ops(job); i++) {
         struct op_run *run = &net->op[i];
         const struct job_op *op = job_op_at(job, i);
@@ -387,6 +386,7 @@ void net_free(struct net *net)
     for (uint32_t v = 0; v < net->n_vertices; v++) {
         g_free(net->vertex[v].slab.slot);
         g_free(net->vertex[v].stack);
+        g_free(net->vertex[v].local);
         g_free(net->vertex[v].pauses);
     }
     sim_core_free(net->core);
@@ -405,8 +405,7 @@ void net_free(struct net *net)
     g_free(net->qp);
     g_free(net->path);
     g_free(net->op);
-    g_free(net->nvlink_tx_ps);
-    g_free(net->nvlink_rx_ps);
+    g_free(net->nvlink_busy);
     if (net->deadlock)
         g_string_free(net->deadlock, TRUE);
     g_free(net);

@@ -84,12 +84,18 @@ struct net_vertex {
     uint32_t *stack; /* ops to start */
     uint32_t n_stack, cap_stack;
     uint64_t rx_data_pkts;
+    uint32_t *local; /* transfers between its GPUs that wait for a free side */
+    uint32_t n_local, cap_local;
+    bool local_look; /* TIMER_LOCAL_START is pending */
     /* both */
     struct ledger ledger[NET_CLASSES];
     struct net_pause_event *pauses;
     uint32_t n_pauses, cap_pauses;
     uint64_t nak_pkts, retransmitted_pkts, timeouts, cnp_sent, cnp_handled, echo_acks, lossless_drops, failed_qps;
 };
+
+#define NVLINK_TX 1
+#define NVLINK_RX 2
 
 enum qp_state { QP_IDLE, QP_READY, QP_WAITING, QP_BLOCKED, QP_FAILED };
 
@@ -170,7 +176,7 @@ struct net {
     uint16_t *path; /* [qp * 2 + direction][path_stride]: egress port at each switch, local to it */
     uint32_t path_stride;
     struct op_run *op;
-    sim_ps *nvlink_tx_ps, *nvlink_rx_ps; /* per rank: free from */
+    uint8_t *nvlink_busy; /* per rank: NVLINK_TX, NVLINK_RX */
     const struct cc_ops *cc;
     void *cc_state;
     /* constants of the run, near each other */
@@ -201,7 +207,9 @@ enum net_timer {
     TIMER_TIMEOUT,     /* queue pair                    */
     TIMER_POST,        /* op: work request reaches the port */
     TIMER_OP,          /* op: earliest time, or end of compute */
+    TIMER_LOCAL_SENT,  /* op: a local transfer has left its GPU */
     TIMER_LOCAL,       /* op: a local transfer has arrived */
+    TIMER_LOCAL_START, /* local transfers look for free GPU sides */
 };
 #define NET_TIMER(kind, x) ((uint64_t)(kind) << 56 | (uint64_t)(x))
 #define NET_TIMER_KIND(id) ((enum net_timer)((id) >> 56))

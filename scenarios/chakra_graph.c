@@ -204,6 +204,8 @@ static bool add_collective(struct graph *g, const struct part *parts, const GArr
     spec.name = node->name[0] != '\0' ? node->name : NULL;
     if (!collective_algorithm_name(spec.kind, spec.algorithm))
         spec.algorithm = COLLECTIVE_AUTO;
+    if (spec.channels == 0)
+        spec.channels = collective_auto_channels(&spec);
     if (!total_bytes(g, &parts[0], members->len, &spec.bytes, err) || !find_root(g, &parts[0], members, &spec.root, err))
         return false;
     g_autoptr(GError) cause = NULL;

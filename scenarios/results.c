@@ -89,7 +89,7 @@ static const struct record_column_spec flow_columns[] = {
     {"start_ps", RECORD_I64, "ps", "time at which it was posted; -1: not yet"},
     {"fct_rx_ps", RECORD_I64, "ps", "start to last byte received; -1: unfinished"},
     {"fct_ack_ps", RECORD_I64, "ps", "start to last acknowledgement at the sender; -1: unfinished"},
-    {"ideal_ps", RECORD_I64, "ps", "start to last byte received on an empty fabric"},
+    {"ideal_ps", RECORD_I64, "ps", "lower bound of fct_rx_ps: latencies, and its bytes at the slowest link"},
     {"done", RECORD_I64, "1", "1: received and acknowledged"},
     {"retransmitted_pkts", RECORD_I64, "packets", "data packets sent again"},
 };

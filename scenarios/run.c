@@ -21,6 +21,13 @@ static int static_route(struct run *run, const struct net_route_request *r, uint
         return 0;
     const uint32_t *nodes = r->reverse ? path->ack_nodes : path->data_nodes;
     uint32_t n = r->reverse ? path->n_ack : path->n_data;
+    const struct net_endpoint *ends = run->fabric->graph.endpoints;
+    uint32_t from = ends[r->reverse ? r->dst_rank : r->src_rank].node, to = ends[r->reverse ? r->src_rank : r->dst_rank].node;
+    if (n < 2 || nodes[0] != from || nodes[n - 1] != to) {
+        g_set_error(err, NET_ERROR, NET_ERROR_ROUTE, "workload.paths: flow %u: its %s path does not lead from node %u to node %u",
+                    r->flow_id, r->reverse ? "ACK" : "data", from, to);
+        return -1;
+    }
     return routes_from_nodes(run->fabric, nodes, n, ports, max, err);
 }
 
@@ -75,6 +82,7 @@ static bool build(struct run *run, GError **err)
     if (!run->fabric || !fabric_check(run->fabric, err)) {
         if (err && *err && !strchr((*err)->message, ':'))
             g_prefix_error(err, "%s: topology: ", run->scenario->path);
+        prefix_origin(run->scenario, err);
         return false;
     }
     g_auto(GStrv) notes = g_strsplit(run->fabric->notes ? run->fabric->notes : "", "\n", -1);
@@ -84,8 +92,10 @@ static bool build(struct run *run, GError **err)
     run->routes = routes_new(run->fabric);
     run->job = workload_load(param_bag_get(bag, "workload"), param_bag_get(bag, "collective"), run->fabric,
                              run->scenario->base_dir, run->warnings, err);
-    if (!run->job)
+    if (!run->job) {
+        prefix_origin(run->scenario, err);
         return false;
+    }
     index_paths(run);
     struct net_config config = {.link = param_bag_get(bag, "link"),
                                 .switching = param_bag_get(bag, "switch"),
@@ -125,6 +135,9 @@ static void warn_of_falling_thresholds(struct run *run, const struct param_map *
 
 static void warn_of_settings(struct run *run)
 {
+    const struct routing_params *routing = param_bag_get(run->scenario->bag, "routing");
+    if (run->job->paths->len > 0 && routing->mode != ROUTING_STATIC)
+        g_ptr_array_add(run->warnings, g_strdup("workload.paths is not used: routing.mode is ecmp; static uses it"));
     const struct ecn_params *ecn = param_bag_get(run->scenario->bag, "ecn");
     if (!ecn->enabled)
         return;
@@ -158,12 +171,32 @@ static const char *op_kind_text(uint8_t kind)
     return names[kind];
 }
 
+static bool flow_is_done(const struct net *net, const struct job_flow *flow)
+{
+    return net_op_done_ps(net, flow->send_op) >= 0 && net_op_done_ps(net, flow->recv_op) >= 0;
+}
+
+static void note_failed_qps(struct run *run)
+{
+    struct net_totals totals;
+    net_totals(run->net, &totals);
+    for (uint32_t q = 0, named = 0; q < totals.n_qps && totals.failed_qps > 0 && named < MAX_UNFINISHED_NOTES; q++) {
+        struct net_qp_view view;
+        net_qp_view(run->net, q, totals.now_ps, &view);
+        if (!view.failed)
+            continue;
+        named++;
+        g_ptr_array_add(run->notes, g_strdup_printf("queue pair %u, rank %u to rank %u: ran out of retries (nic.retry_cnt, nic.local_ack_timeout)",
+                                                    q, view.src_rank, view.dst_rank));
+    }
+}
+
 static void note_unfinished(struct run *run)
 {
     const struct job *job = run->job;
     uint32_t listed = 0, left = 0, n_flows = job->flows->len, done = 0;
     for (guint f = 0; f < n_flows; f++)
-        done += net_op_done_ps(run->net, g_array_index(job->flows, struct job_flow, f).recv_op) >= 0;
+        done += flow_is_done(run->net, &g_array_index(job->flows, struct job_flow, f));
     if (n_flows > 0)
         g_ptr_array_add(run->notes, g_strdup_printf("flows %u/%u complete", done, n_flows));
     for (uint32_t i = 0; i < job_n_ops(job); i++) {
@@ -207,7 +240,8 @@ static enum run_status judge(struct run *run, enum net_verdict verdict)
         return RUN_STUCK;
     }
     default:
-        g_ptr_array_add(run->notes, g_strdup("stuck: nothing more is going to happen, and work is left"));
+        g_ptr_array_add(run->notes, g_strdup("nothing more is going to happen, and work is left"));
+        note_failed_qps(run);
         note_unfinished(run);
         return RUN_STUCK;
     }

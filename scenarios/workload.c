@@ -136,6 +136,8 @@ static struct job *make_collective(const struct collective_params *p, const stru
     spec.n_ranks = ranks->len;
     if (!check_ring_order(p, &spec, err))
         return NULL;
+    if (spec.channels == 0)
+        spec.channels = collective_auto_channels(&spec);
     struct job *job = job_new(n_ranks);
     g_autoptr(GError) cause = NULL;
     if (add_repeats(job, &spec, p->repeat, &cause))

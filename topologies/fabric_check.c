@@ -67,8 +67,8 @@ static bool check_port(const struct fabric *fabric, uint32_t p, GError **err)
     if (port->peer >= graph->n_ports || port->peer == p || graph->ports[port->peer].peer != p)
         return fabric_fail(err, "fabric: port %u of %s: its peer does not point back", number, name);
     const struct net_port *peer = &graph->ports[port->peer];
-    if (port->rate_bps <= 0 || port->delay_ps <= 0)
-        return fabric_fail(err, "fabric: port %u of %s: rate and delay must be positive", number, name);
+    if (port->rate_bps <= 0 || port->delay_ps < 0)
+        return fabric_fail(err, "fabric: port %u of %s: the rate must be positive and the delay not negative", number, name);
     if (port->rate_bps != peer->rate_bps || port->delay_ps != peer->delay_ps)
         return fabric_fail(err, "fabric: port %u of %s: rate or delay differ at the other end", number, name);
     return true;

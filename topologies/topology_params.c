@@ -67,28 +67,10 @@ static bool check_cores(const struct topology_params *p, const char **key, GErro
     return true;
 }
 
-static bool check_delays(const struct topology_params *p, const char **key, GError **err)
-{
-    const struct {
-        const char *key, *cable;
-        int64_t delay_ps, cable_mm;
-    } rows[] = {
-        {"host_delay", "host_cable", p->host_delay_ps, p->host_cable_mm},
-        {"leaf_delay", "leaf_cable", p->leaf_delay_ps, p->leaf_cable_mm},
-        {"spine_delay", "spine_cable", p->spine_delay_ps, p->spine_cable_mm},
-    };
-    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
-        *key = rows[i].key;
-        if (rows[i].delay_ps == 0 && rows[i].cable_mm == 0)
-            return cross(err, "delay and %s are both 0; a link needs a positive delay", rows[i].cable);
-    }
-    return true;
-}
-
 static bool check_topology(const void *values, const char **key, GError **err)
 {
     const struct topology_params *p = values;
-    if (!check_file(p, key, err) || !check_delays(p, key, err))
+    if (!check_file(p, key, err))
         return false;
     *key = "tiers";
     if (p->kind == TOPOLOGY_LEAF_SPINE && p->tiers != 2)

@@ -112,9 +112,9 @@ int64_t collective_piece_bytes(const struct collective_spec *spec, uint32_t chan
 
 int64_t collective_slice_bytes(const struct collective_spec *spec)
 {
-    if (spec->max_message_bytes == 0)
-        return INT64_MAX;
-    return spec->max_message_bytes / spec->elem_bytes * spec->elem_bytes;
+    bool chain = collective_is_ring(spec) && !is_cut_by_rank(spec->kind) && spec->kind != JOB_BARRIER;
+    int64_t bytes = spec->max_message_bytes == 0 && chain ? COLLECTIVE_CHAIN_SLICE_BYTES : spec->max_message_bytes;
+    return bytes == 0 ? INT64_MAX : bytes / spec->elem_bytes * spec->elem_bytes;
 }
 
 /* ---- bytes per rank ---------------------------------------------------------- */
@@ -138,6 +138,12 @@ bool collective_is_rail_aligned(const struct collective_spec *spec)
         if (spec->ranks[p] % g != p % g || spec->ranks[p] / g != spec->ranks[p - p % g] / g)
             return false;
     return true;
+}
+
+uint32_t collective_auto_channels(const struct collective_spec *spec)
+{
+    bool rails = is_cut_by_rank(spec->kind) && collective_is_ring(spec) && collective_is_rail_aligned(spec);
+    return rails ? MIN(spec->gpus_per_node, COLLECTIVE_CHANNELS_MAX) : 1;
 }
 
 /* One server: its GPUs from channel's own on, in even servers forwards and in odd ones backwards. */

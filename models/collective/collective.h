@@ -34,6 +34,9 @@ enum collective_algorithm { COLLECTIVE_RING, COLLECTIVE_DIRECT, COLLECTIVE_AUTO 
 /* Tags from here on belong to collectives: tag = base + index of the collective. */
 #define COLLECTIVE_TAG_BASE UINT32_C(0x40000000)
 #define COLLECTIVE_CHANNELS_MAX 64
+/* A chain (broadcast, reduce) that is not cut does not pipeline: without max_message_bytes its slices have NCCL's step
+ * of the Simple protocol. */
+#define COLLECTIVE_CHAIN_SLICE_BYTES INT64_C(524288)
 
 /* job_op.flags of a receive: what it brings is reduced into the rank's own data; else it replaces it. */
 #define COLLECTIVE_FLAG_REDUCE 1
@@ -48,7 +51,7 @@ struct collective_spec {
     uint32_t gpus_per_node;     /* rail-aligned ring if ranks are whole servers of so many; 0, 1: in the order of ranks */
     uint32_t root;              /* position in ranks (broadcast, reduce) */
     uint32_t channels;          /* 1..COLLECTIVE_CHANNELS_MAX; channel c uses job_op.channel c */
-    int64_t max_message_bytes;  /* cut pieces into slices of this size; 0: never */
+    int64_t max_message_bytes;  /* cut pieces into slices of this size; 0: never, but for chains (CHAIN_SLICE) */
     uint32_t max_outstanding;   /* direct: peers a rank sends to at once; 0: all */
     uint8_t traffic_class;      /* 0..7 or JOB_CLASS_DEFAULT */
     const char *name;           /* for reports; NULL: name of the kind. Copied */
@@ -79,6 +82,10 @@ uint32_t collective_steps(const struct collective_spec *spec);
 
 /* Are the ranks two or more whole servers of gpus_per_node, one after the other, and so a ring rail-aligned? O(ranks). */
 bool collective_is_rail_aligned(const struct collective_spec *spec);
+
+/* Channels that SPEC takes when nobody says how many: one a GPU of a server for a rail-aligned ring, so that every NIC
+ * works; else 1. O(ranks). */
+uint32_t collective_auto_channels(const struct collective_spec *spec);
 
 /* "all_reduce", ...; static. And back: false if TEXT names none. */
 const char *collective_kind_name(enum job_collective_kind kind);

@@ -153,7 +153,7 @@ static void test_clos_plan__there_is_always_one_uplink(void **state)
 {
     (void)state;
     struct clos_plan p =
-        plan_of("kind=leaf_spine hosts=256 host_rate=1Mbps leaf_rate=100Tbps leaf_oversubscription=1000");
+        plan_of("kind=leaf_spine hosts=256 host_rate=125Mbps leaf_rate=100Tbps leaf_oversubscription=1000");
     assert_int_equal(p.leaf_uplinks, 1);
     assert_int_equal(p.spines, 1);
 }

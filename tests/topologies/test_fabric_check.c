@@ -128,7 +128,7 @@ static void test_fabric_check__spoilt_graphs_are_refused(void **state)
     (void)state;
     spoilt(spoil_peer, "port 0 of node3: its peer does not point back");
     spoilt(spoil_peer_range, "port 0 of node3: its peer does not point back");
-    spoilt(spoil_rate, "must be positive");
+    spoilt(spoil_rate, "the rate must be positive");
     spoilt(spoil_delay, "differ at the other end");
     spoilt(spoil_owner, "port 3 belongs to two nodes");
     spoilt(spoil_first, "ports of node2 do not follow");

@@ -51,7 +51,6 @@ static void test_topology_params__contradictions_name_their_key(void **state)
         {"kind=rail_clos gpus_per_node=8 nics_per_node=4 rails=8", "topology.rails: 8 does not divide"},
         {"kind=rail_clos cores=4", "topology.cores: 4 cores need tiers = 3"},
         {"kind=rail_clos spine_oversubscription=2", "topology.spine_oversubscription"},
-        {"kind=star host_cable=0", "topology.host_delay"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         fixture_refused(rows[i].list, rows[i].part);
