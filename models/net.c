@@ -273,6 +273,7 @@ static bool build_ports(struct net *net, GError **err)
 /* From here on the ports exceed a core's own cache (about 700 B a port); below, asking ahead costs more than it saves
  * (bench: 14 instructions a packet-hop; 6 % of the time at 49,152 ports). */
 #define PREFETCH_MIN_PORTS 16384
+#define PREFETCH_MIN_PATH_BYTES (1u << 20)
 
 /* ---- engine ------------------------------------------------------------------------- */
 static bool build_core(struct net *net, GError **err)
@@ -374,6 +375,7 @@ struct net *net_new(const struct net_graph *graph, const struct job *job, const 
         net_free(net);
         return NULL;
     }
+    net->prefetch_paths = (size_t)net->n_qps * 2 * net->path_stride * sizeof *net->path > PREFETCH_MIN_PATH_BYTES;
     start_cc(net);
     start_job(net);
     return net;

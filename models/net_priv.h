@@ -80,6 +80,7 @@ struct net_vertex {
     bool is_switch;
     /* switch */
     int64_t shared_used, shared_total, used_bytes;
+    bool was_busy; /* the last window had arrivals for most of its ports */
     /* host */
     uint32_t *stack; /* ops to start */
     uint32_t n_stack, cap_stack;
@@ -187,7 +188,7 @@ struct net {
     sim_ps timeout_ps;
     uint8_t lossless_mask, ecn_mask, strict_mask;
     bool echo_mode, ack_bypass, mark_at_enqueue, cc_counts, pause_timed, repace;
-    bool prefetch;          /* the state exceeds a core's own cache */
+    bool prefetch, prefetch_paths; /* the ports, the paths exceed a core's own cache */
     bool mixed_cut_through; /* cut-through, and links of different rates */
     uint32_t weights[NET_CLASSES];
     /* written atomically by hosts */

@@ -290,7 +290,7 @@ static inline void switch_prefetch(struct sim_core *core, struct sim_node *node,
 {
     const struct net *net = net_of(core);
     (void)node;
-    if (net->prefetch)
+    if (net->prefetch_paths)
         __builtin_prefetch(&net->path[(size_t)rec->a * net->path_stride + packet_hops(rec->c)]);
 }
 
@@ -310,7 +310,9 @@ static void prefetch_ports(const struct sim_core *core, const struct net *net, c
 
 void switch_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch)
 {
-    if (net_of(core)->prefetch)
-        prefetch_ports(core, net_of(core), node->state);
+    struct net_vertex *v = node->state;
+    if (v->was_busy && net_of(core)->prefetch)
+        prefetch_ports(core, net_of(core), v);
     SIM_NODE_RUN(core, node, scratch, switch_on_arrival, switch_on_soon, switch_on_timer, switch_prefetch);
+    v->was_busy = scratch->n >= 2 * v->n_ports;
 }

@@ -276,14 +276,17 @@ static bool slot_has_arrivals(const struct sim_core *core, uint32_t slot)
 {
     const uint16_t *flags = &core->has_arrivals[(size_t)slot * core->flag_stride];
     unsigned any = 0;
-    for (uint32_t i = 0; i < core->flag_stride; i++)
-        any |= flags[i];
+    for (uint32_t i = 0; i < core->flag_stride && any == 0; i += 64) /* the stride is a multiple of 64 */
+        for (uint32_t k = i; k < i + 64; k++)
+            any |= flags[k];
     return any != 0;
 }
 
 /* Start of the next window, at FROM_PS or later, in which any node has work; SIM_PS_MAX if there is none. */
 static sim_ps next_work(const struct sim_core *core, sim_ps from_ps, uint32_t from_slot)
 {
+    if (slot_has_arrivals(core, from_slot))
+        return from_ps;
     sim_ps earliest = SIM_PS_MAX;
     for (uint32_t i = 0; i < core->n_nodes; i++)
         earliest = MIN(earliest, core->wake_ps[i]);
