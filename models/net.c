@@ -3,6 +3,7 @@
 #include "models/dcqcn.h"
 #include "models/ecn.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 G_DEFINE_QUARK(fabricast-net-error, net_error)
@@ -248,9 +249,9 @@ static bool build_buffer(struct net *net, uint32_t graph_node, GError **err)
 static bool build_ports(struct net *net, GError **err)
 {
     const struct net_graph *g = net->graph;
-    net->port = g_aligned_alloc0(MAX(net->n_ports, 1), sizeof *net->port, 64);
-    net->queue = g_aligned_alloc0(MAX(net->n_ports, 1), sizeof *net->queue, 64);
-    net->group = g_aligned_alloc0(MAX(net->n_ports, 1), sizeof *net->group, 64);
+    net->port = sim_alloc_large(net->n_ports, sizeof *net->port);
+    net->queue = sim_alloc_large(net->n_ports, sizeof *net->queue);
+    net->group = sim_alloc_large(net->n_ports, sizeof *net->group);
     net->cold = g_new0(struct port_cold, MAX(net->n_ports, 1));
     net->ring = g_new0(struct ready_ring, MAX(net->n_ports, 1));
     for (uint32_t p = 0; p < net->n_ports; p++)
@@ -394,10 +395,10 @@ void net_free(struct net *net)
     sim_core_free(net->core);
     if (net->cc == &dcqcn_ops)
         dcqcn_free(net->cc_state);
-    g_aligned_free(net->port);
-    g_aligned_free(net->queue);
-    g_aligned_free(net->group);
-    g_aligned_free(net->tx);
+    free(net->port);
+    free(net->queue);
+    free(net->group);
+    free(net->tx);
     g_free(net->cold);
     g_free(net->ring);
     g_free(net->vertex);

@@ -169,7 +169,7 @@ static bool build_paths(struct net *net, GError **err)
 static void init_qps(struct net *net, const uint8_t *classes)
 {
     int64_t ack_class = net->config.nic->ack_class;
-    net->tx = g_aligned_alloc0(MAX(net->n_qps, 1), sizeof *net->tx, 64);
+    net->tx = sim_alloc_large(net->n_qps, sizeof *net->tx);
     net->rx = g_new0(struct qp_rx, MAX(net->n_qps, 1));
     for (uint32_t q = 0; q < net->n_qps; q++) {
         struct qp_tx *t = &net->tx[q];

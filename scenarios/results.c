@@ -1,6 +1,7 @@
 /* results.c - what a run leaves behind, as records: meta, parameters, summary, tables. */
 #include "models/collective/collective.h"
 #include "scenarios/run_priv.h"
+#include "sim/rng.h"
 
 #include <math.h>
 #include <string.h>
@@ -198,7 +199,7 @@ static const struct record_column_spec collective_columns[] = {
 /* Adds PS to what RESOURCE (a port, or a GPU's NVLink side) must do for COLLECTIVE; returns the sum. */
 static sim_ps add_load(GHashTable *loads, uint32_t collective, uint64_t resource, sim_ps ps)
 {
-    int64_t key = (int64_t)((uint64_t)collective << 36 | resource);
+    int64_t key = (int64_t)sim_mix64((uint64_t)collective << 36 | resource); /* a bijection; the plain bits hash badly */
     int64_t *sum = g_hash_table_lookup(loads, &key);
     if (!sum) {
         int64_t *new_key = g_memdup2(&key, sizeof key);

@@ -138,6 +138,9 @@ uint64_t sim_core_growths(const struct sim_core *core);
 
 /* Grows *ARRAY (elements of SIZE bytes) to at least NEED elements, doubling; counts. Aborts when memory is exhausted. */
 void sim_grow(struct sim_core *core, void *array, uint32_t *cap, uint32_t need, size_t size);
+/* Zeroed memory for N elements of SIZE bytes, aligned to cache lines, or to huge pages where it is large: a big fabric is
+ * walked in no order that a small-page TLB could follow. Aborts when memory is exhausted. Free with free(). */
+void *sim_alloc_large(size_t n, size_t size);
 /* Room for one more record in a bucket whose lines are full. */
 struct sim_record *sim_bucket_spill(struct sim_core *core, struct sim_bucket *bucket);
 void sim_gather(struct sim_core *core, const struct sim_node *node, struct sim_scratch *scratch);
