@@ -175,6 +175,9 @@ static bool write_hdf5(const char *path, const struct record_book *book, GError 
 
 bool store_write(const char *path, const struct record_book *book, GError **err)
 {
+    /* The rename below would put a file in the place of a device or pipe. */
+    if (g_file_test(path, G_FILE_TEST_EXISTS) && !g_file_test(path, G_FILE_TEST_IS_REGULAR))
+        return store_fail(err, STORE_ERROR_IO, "%s: is there and no regular file", path);
     g_autofree char *temporary = g_strdup_printf("%s.XXXXXX", path);
     int fd = g_mkstemp_full(temporary, O_RDWR, 0666);
     if (fd < 0) {

@@ -25,6 +25,15 @@ static void on_signal(int number)
     interrupted = 1;
 }
 
+/* The first one ends the run between two windows and keeps what there is; a second one ends the program. */
+static void catch_signals(void)
+{
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = (int)SA_RESETHAND};
+    sigemptyset(&action.sa_mask);
+    sigaction(SIGINT, &action, NULL);
+    sigaction(SIGTERM, &action, NULL);
+}
+
 static bool parse_arguments(int argc, char **argv, struct run_arguments *a, GError **err)
 {
     const GOptionEntry entries[] = {
@@ -150,8 +159,7 @@ int cli_run(int argc, char **argv)
         const struct run_params *params = param_bag_get(scenario->bag, "run");
         struct run_options options = {.show_progress = params->progress && isatty(STDERR_FILENO) && !a.quiet && !a.no_progress,
                                       .interrupt = &interrupted};
-        signal(SIGINT, on_signal);
-        signal(SIGTERM, on_signal);
+        catch_signals();
         result = run_scenario(scenario, &options, &err);
     }
     if (result)

@@ -515,12 +515,12 @@ static void test_read_chakra__microbenchmarks_are_read(void **state)
     } cases[] = {{"all_reduce_4npus_1MB", JOB_ALL_REDUCE, 4, UNIT_MIB},
                  {"all_gather_8npus_1MB", JOB_ALL_GATHER, 8, 8 * UNIT_MIB},
                  {"all_to_all_4npus_1MB", JOB_ALL_TO_ALL, 4, UNIT_MIB}};
+    if (!g_file_test(TEST_SHARED_DIR "/real/chakra", G_FILE_TEST_IS_DIR)) {
+        print_message("skipped: no real files beside the tree\n");
+        skip();
+    }
     for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
         g_autofree char *path = g_build_filename(TEST_SHARED_DIR, "real", "chakra", cases[i].folder, NULL);
-        if (!g_file_test(path, G_FILE_TEST_IS_DIR)) {
-            print_message("skipped: no real files beside the tree\n");
-            skip();
-        }
         struct chakra_options options = CHAKRA_OPTIONS_DEFAULT;
         struct job *job = read_chakra(path, &options, NULL, NULL);
         assert_non_null(job);
