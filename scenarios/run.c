@@ -157,7 +157,7 @@ static void run_clear(struct run *run)
     g_ptr_array_unref(run->warnings);
 }
 
-static double wall_now_s(void)
+double run_wall_s(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -284,11 +284,11 @@ struct run_result *run_scenario(const struct scenario *scenario, const struct ru
         warn_of_settings(&run);
         run.sampler = sampler_new(&run);
         run.n_threads = choose_threads(&run);
-        double start_s = wall_now_s();
+        double start_s = run_wall_s();
         sim_ps until_ps = run.params->until_ps ? run.params->until_ps : SIM_PS_MAX / 2;
         enum net_verdict verdict =
             net_run(run.net, until_ps, run.params->deadlock_after_ps, run.n_threads, sampler_hook, run.sampler);
-        run.wall_s = wall_now_s() - start_s;
+        run.wall_s = run_wall_s() - start_s;
         sampler_end_progress(run.sampler);
         result = finish(&run, verdict);
     }

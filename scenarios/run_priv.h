@@ -24,6 +24,9 @@ struct run {
     int n_threads;
 };
 
+/* Wall clock, for progress and speed; no result depends on it. */
+double run_wall_s(void);
+
 /* Series and progress between windows. */
 struct sampler *sampler_new(struct run *run);
 void sampler_free(struct sampler *sampler);

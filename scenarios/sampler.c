@@ -7,7 +7,6 @@
 #include "scenarios/run_priv.h"
 
 #include <stdio.h>
-#include <time.h>
 
 /* Rows of series/rate a sample: beyond it the file would be mostly this. A run says so when it is reached. */
 #define MAX_RATE_QPS 1024
@@ -30,13 +29,6 @@ struct queue_row { sim_ps t_ps; uint32_t port; uint32_t class; int64_t bytes; };
 struct rate_row { sim_ps t_ps; uint32_t flow; double rate_bps, target_bps, alpha; };
 struct link_row { sim_ps t_ps; uint32_t port; double utilisation, paused; };
 
-static double wall_now_s(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
 struct sampler *sampler_new(struct run *run)
 {
     struct sampler *s = g_new0(struct sampler, 1);
@@ -47,7 +39,7 @@ struct sampler *sampler_new(struct run *run)
     s->link_rows = g_array_new(FALSE, FALSE, sizeof(struct link_row));
     s->tx_bytes = g_new0(uint64_t, MAX(run->fabric->graph.n_ports, 1));
     s->paused_ps = g_new0(uint64_t, MAX(run->fabric->graph.n_ports, 1));
-    s->started_s = s->shown_s = wall_now_s();
+    s->started_s = s->shown_s = run_wall_s();
     struct net_totals totals;
     net_totals(run->net, &totals);
     if (s->next_ps == 0 && totals.n_qps > MAX_RATE_QPS)
@@ -114,7 +106,7 @@ static void show_progress(struct sampler *s, struct net *net, sim_ps now_ps)
 {
     if (++s->n_windows % WINDOWS_PER_LOOK != 0)
         return;
-    double wall_s = wall_now_s();
+    double wall_s = run_wall_s();
     if (wall_s - s->shown_s < PROGRESS_EVERY_S)
         return;
     s->shown_s = wall_s;
