@@ -99,7 +99,7 @@ void gnuplot_add(struct gnuplot *plot, const char *format, ...)
 /* Characters that mean nothing to gnuplot within double quotes. */
 static bool is_plain(char c)
 {
-    return g_ascii_isalnum(c) || (c && strchr(" _-+.,:;()<>/=%", c));
+    return g_ascii_isalnum(c) || (c && strchr(" _-+.,:;()<>/=%#", c));
 }
 
 char *gnuplot_quote(const char *text)
@@ -109,11 +109,14 @@ char *gnuplot_quote(const char *text)
      * then more. */
     g_autofree char *valid = g_utf8_make_valid(text, -1);
     GString *quoted = g_string_new("\"");
+    bool escaped = false; /* gnuplot reads digits on behind an octal escape: those are escaped, too */
     for (const char *p = valid; *p; p++) {
-        if (is_plain(*p) || g_ascii_iscntrl(*p))
-            g_string_append_c(quoted, is_plain(*p) ? *p : ' ');
-        else
+        bool plain = is_plain(*p) && !(escaped && g_ascii_isdigit(*p));
+        escaped = !plain && !g_ascii_iscntrl(*p);
+        if (escaped)
             g_string_append_printf(quoted, "\\%03o", (unsigned)(guchar)*p);
+        else
+            g_string_append_c(quoted, plain ? *p : ' ');
     }
     g_string_append_c(quoted, '"');
     return g_string_free(quoted, FALSE);

@@ -64,6 +64,9 @@ static void add_range_from_zero(struct gnuplot *plot, const char *axis, double m
     g_string_free(text, TRUE);
 }
 
+/* A queue below this held a frame or two: a picture of it says nothing. */
+#define QUEUE_WORTH_DRAWING_BYTES 8192
+
 /* ---- queue depth: one panel a queue --------------------------------------- */
 
 static double best_score(const GPtrArray *all)
@@ -140,6 +143,11 @@ static enum plot_outcome draw_queues(const struct record_book *book, struct gnup
     plot_series_fill_gaps(all, instants, PLOT_GAP_ZERO);
     plot_series_score_peak(all);
     plot_series_keep_best(all, PANELS_MAX);
+    const struct plot_series *deepest = all->len > 0 ? g_ptr_array_index(all, 0) : NULL;
+    if (deepest && deepest->score < QUEUE_WORTH_DRAWING_BYTES) {
+        *why = "no queue ever held more than a frame or two";
+        return PLOT_SKIPPED;
+    }
     g_autofree char *title =
         g_strdup_printf("Queue depth over time: the %u deepest of %u queues", all->len, n);
     return draw_queue_panels(book, plot, all, title, err) ? PLOT_DRAWN : PLOT_FAILED;

@@ -34,6 +34,19 @@ static void catch_signals(void)
     sigaction(SIGTERM, &action, NULL);
 }
 
+/* "-j4" as make and gcc take it; GLib wants a blank. Returns a copy of ARGV (transfer full). */
+static char **split_threads(int argc, char **argv)
+{
+    GPtrArray *out = g_ptr_array_new();
+    for (int i = 0; i < argc; i++)
+        if (g_str_has_prefix(argv[i], "-j") && g_ascii_isdigit(argv[i][2]))
+            g_ptr_array_add(out, g_strdup_printf("--threads=%s", argv[i] + 2));
+        else
+            g_ptr_array_add(out, g_strdup(argv[i]));
+    g_ptr_array_add(out, NULL);
+    return (char **)g_ptr_array_free(out, FALSE);
+}
+
 static bool parse_arguments(int argc, char **argv, struct run_arguments *a, GError **err)
 {
     const GOptionEntry entries[] = {
@@ -54,7 +67,8 @@ static bool parse_arguments(int argc, char **argv, struct run_arguments *a, GErr
                                      "4 deadlock or work that can't finish; 5 internal error: a result broke a law of the model.\n"
                                      "Parameters: fabricast list params");
     g_option_context_add_main_entries(context, entries, NULL);
-    if (!g_option_context_parse(context, &argc, &argv, err))
+    g_auto(GStrv) split = split_threads(argc, argv);
+    if (!g_option_context_parse_strv(context, &split, err))
         return false;
     if (a->rest && a->rest[0] && !a->rest[1])
         return true;

@@ -6,6 +6,7 @@
 #include <omp.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 /* RoCEv2's UDP destination port. */
 #define ROCE_PORT 4791
@@ -75,6 +76,22 @@ static void prefix_origin(const struct scenario *scenario, GError **err)
     g_prefix_error(err, "%s: ", is_default ? scenario->path : origin);
 }
 
+/* Bytes a port takes in the arrays of a run, its three window buckets included (docs/PERFORMANCE.md). */
+#define PORT_BYTES 1300.0
+
+/* Said before memory runs out, which would end the program without a word of use. */
+static bool fits_memory(const struct run *run, GError **err)
+{
+    double needs = PORT_BYTES * run->fabric->graph.n_ports, has = (double)sysconf(_SC_PHYS_PAGES) * (double)sysconf(_SC_PAGESIZE);
+    if (needs < has)
+        return true;
+    g_autofree char *needs_text = units_human_bytes(needs);
+    g_autofree char *has_text = units_human_bytes(has);
+    g_set_error(err, NET_ERROR, NET_ERROR_INPUT, "%s: topology: %u ports need about %s of memory, this machine has %s; allowed: a smaller fabric",
+                run->scenario->path, run->fabric->graph.n_ports, needs_text, has_text);
+    return false;
+}
+
 static bool build(struct run *run, GError **err)
 {
     const struct param_bag *bag = run->scenario->bag;
@@ -85,6 +102,8 @@ static bool build(struct run *run, GError **err)
         prefix_origin(run->scenario, err);
         return false;
     }
+    if (!fits_memory(run, err))
+        return false;
     g_auto(GStrv) notes = g_strsplit(run->fabric->notes ? run->fabric->notes : "", "\n", -1);
     for (char **note = notes; *note; note++)
         if (**note)

@@ -32,6 +32,8 @@ static void test_gnuplot__quoting_leaves_nothing_to_interpret(void **state)
     (void)state;
     static const char *const cases[][2] = {{"leaf0:1 -> h0", "\"leaf0:1 -> h0\""},
                                            {"a'b", "\"a\\047b\""},
+                                           {"a'4", "\"a\\047\\064\""}, /* no digit behind an escape */
+                                           {"x#0", "\"x#0\""},
                                            {"\"", "\"\\042\""},
                                            {"a\n!b\\n", "\"a \\041b\\134n\""},
                                            {"`x`", "\"\\140x\\140\""},

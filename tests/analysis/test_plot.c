@@ -148,8 +148,14 @@ static void test_plot__axes_of_no_extent_are_drawn(void **state)
         skip();
     struct record_book *book = degenerate_book();
     struct drawn drawn = draw(book, "png");
+    assert_int_equal(drawn.made->len, 3);
+    assert_int_equal(drawn.skipped->len, 3); /* rates and pauses, and a queue of nothing */
+    drawn_release(&drawn);
+    /* A queue that is worth a picture, at one instant. */
+    record_append(record_table_get(book, "series/queue"), INT64_C(0), INT64_C(1), INT64_C(3), INT64_C(100000));
+    drawn = draw(book, "png");
     assert_int_equal(drawn.made->len, 4);
-    assert_int_equal(drawn.skipped->len, 2); /* rates and pauses */
+    assert_int_equal(drawn.skipped->len, 2);
     drawn_release(&drawn);
     record_book_free(book);
 }
