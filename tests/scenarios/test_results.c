@@ -175,7 +175,7 @@ static void test_results__pauses_add_up(void **state)
                                (const char *const[]){"buffer.size=8MiB", "nic.congestion_control=none", NULL});
     const struct record_table *events = record_table_get(r->book, "events/pfc"), *ports = record_table_get(r->book, "ports");
     double paused = 0, from_ports = 0, frames = 0;
-    g_autofree int64_t *since = g_new0(int64_t, record_table_n_rows(ports));
+    g_autofree int64_t *since = g_new0(int64_t, (gsize)record_table_n_rows(ports));
     for (int64_t i = 0; i < record_table_n_rows(events); i++) {
         int64_t port = cell(r, "events/pfc", "port", i), t = cell(r, "events/pfc", "t_ps", i);
         bool pauses = cell(r, "events/pfc", "quanta", i) > 0;
