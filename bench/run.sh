@@ -21,7 +21,7 @@ if [ "${2:-}" = --instructions-only ]; then
     command -v valgrind >/dev/null || { echo "no valgrind here"; exit 77; }
     n=$(instructions "$3")
     echo "$3: $n instructions a packet-hop, limit $4"
-    [ "$n" -le "$4" ]
+    [ "$n" -gt 100 ] && [ "$n" -le "$4" ] # far fewer: callgrind did not see net_run
     exit
 fi
 
