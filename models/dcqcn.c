@@ -25,21 +25,23 @@ struct dcqcn {
     double g, cut_divisor, min_ratio, initial_alpha;
 };
 
-struct dcqcn *dcqcn_new(const struct dcqcn_params *params, uint32_t n)
+static void *dcqcn_new(const void *params, uint32_t n)
 {
+    const struct dcqcn_params *p = params;
     struct dcqcn *d = g_new0(struct dcqcn, 1);
-    d->p = params;
+    d->p = p;
     d->n = n;
     d->qp = g_new0(struct rate_machine, MAX(n, 1));
-    d->g = (double)(1024 - params->dce_tcp_g) / 1024;
-    d->cut_divisor = params->rpg_gd == 11 ? 2 : 1;
-    d->min_ratio = (double)params->rpg_min_dec_fac / 100;
-    d->initial_alpha = (double)params->initial_alpha_value / 1024;
+    d->g = (double)(1024 - p->dce_tcp_g) / 1024;
+    d->cut_divisor = p->rpg_gd == 11 ? 2 : 1;
+    d->min_ratio = (double)p->rpg_min_dec_fac / 100;
+    d->initial_alpha = (double)p->initial_alpha_value / 1024;
     return d;
 }
 
-void dcqcn_free(struct dcqcn *d)
+static void dcqcn_free(void *state)
 {
+    struct dcqcn *d = state;
     if (d)
         g_free(d->qp);
     g_free(d);
@@ -54,20 +56,21 @@ static double max_rate(const struct dcqcn *d, const struct rate_machine *m)
 static void publish(const struct dcqcn *d, const struct rate_machine *m, struct cc_rate *rate)
 {
     if (!m->limited) {
-        *rate = (struct cc_rate){.due_ps = SIM_PS_MAX};
+        *rate = (struct cc_rate){.due_ps = SIM_PS_MAX, .window_pkts = UINT32_MAX};
         return;
     }
     rate->ps_per_byte = m->rate_bps >= m->port_bps ? 0 : (double)(UNIT_S * UNIT_BITS_PER_BYTE) / m->rate_bps;
+    rate->window_pkts = UINT32_MAX;
     rate->due_ps = m->next_increase_ps;
     if (d->p->behaviour == DCQCN_NVIDIA && m->cnp_for_cut)
         rate->due_ps = MIN(rate->due_ps, m->next_cut_ps);
 }
 
-static void dcqcn_start(void *state, uint32_t qp, struct cc_rate *rate, int64_t port_bps)
+static void dcqcn_start(void *state, uint32_t qp, struct cc_rate *rate, const struct cc_path *path)
 {
     struct dcqcn *d = state;
     struct rate_machine *m = &d->qp[qp];
-    *m = (struct rate_machine){.port_bps = (double)port_bps};
+    *m = (struct rate_machine){.port_bps = (double)path->port_bps};
     m->rate_bps = m->target_bps = max_rate(d, m);
     m->limited = m->rate_bps < m->port_bps;
     m->next_increase_ps = m->next_alpha_ps = m->next_cut_ps = SIM_PS_MAX;
@@ -223,9 +226,10 @@ static void dcqcn_on_sent(void *state, uint32_t qp, struct cc_rate *rate, uint32
     publish(d, m, rate);
 }
 
-static bool dcqcn_counts_bytes(const void *state)
+static uint32_t dcqcn_wants(const void *state)
 {
-    return ((const struct dcqcn *)state)->p->rpg_byte_reset_bytes > 0;
+    bool counts = ((const struct dcqcn *)state)->p->rpg_byte_reset_bytes > 0;
+    return CC_WANTS_CNP | (counts ? CC_WANTS_BYTES : 0);
 }
 
 static void dcqcn_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *view)
@@ -233,8 +237,8 @@ static void dcqcn_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *
     const struct dcqcn *d = state;
     struct rate_machine m = d->qp[qp]; /* a copy: looking at alpha must not move it */
     alpha_until(d, &m, now_ps);
-    *view = (struct cc_view){m.rate_bps, m.target_bps, m.alpha, m.n_cuts, m.n_cnps};
+    *view = (struct cc_view){m.rate_bps, m.target_bps, m.alpha, 0, m.n_cuts, m.n_cnps};
 }
 
-const struct cc_ops dcqcn_ops = {"dcqcn",       dcqcn_start,        dcqcn_advance, dcqcn_on_cnp,
-                                 dcqcn_on_sent, dcqcn_counts_bytes, dcqcn_view};
+const struct cc_ops dcqcn_ops = {"dcqcn",       dcqcn_new,    dcqcn_free,    dcqcn_wants,   dcqcn_start, dcqcn_advance,
+                                 dcqcn_on_cnp, dcqcn_on_sent, cc_ignore_ack, cc_ignore_loss, dcqcn_view};

@@ -15,11 +15,6 @@
 #include "models/cc.h"
 #include "models/model_params.h"
 
-struct dcqcn; /* all queue pairs of a run */
-
-/* N queue pairs; PARAMS borrowed. */
-struct dcqcn *dcqcn_new(const struct dcqcn_params *params, uint32_t n);
-void dcqcn_free(struct dcqcn *dcqcn);
-extern const struct cc_ops dcqcn_ops; /* state: struct dcqcn * */
+extern const struct cc_ops dcqcn_ops; /* params: struct dcqcn_params */
 
 #endif

@@ -1,6 +1,8 @@
 /* model_params.c - descriptor rows of the model parameter tables, and their cross-checks. */
 #include "models/model_params.h"
 
+#include <string.h>
+
 #define P PARAMS_ASSERT
 #include "models/link_params.def"
 #include "models/switch_params.def"
@@ -10,6 +12,9 @@
 #include "models/nic_params.def"
 #include "models/dcqcn_params.def"
 #include "models/node_params.def"
+#include "models/qos_params.def"
+#include "models/pfcwd_params.def"
+#include "models/fault_params.def"
 #undef P
 
 #define P PARAMS_ROW
@@ -53,6 +58,21 @@ static const struct param_desc node_rows[] = {
 #include "models/node_params.def"
 };
 #undef PARAMS_TYPE
+#define PARAMS_TYPE qos_params
+static const struct param_desc qos_rows[] = {
+#include "models/qos_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE pfcwd_params
+static const struct param_desc pfcwd_rows[] = {
+#include "models/pfcwd_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE fault_params
+static const struct param_desc fault_rows[] = {
+#include "models/fault_params.def"
+};
+#undef PARAMS_TYPE
 #undef P
 
 bool model_parse_classes(const char *text, uint8_t *mask, GError **err)
@@ -93,6 +113,89 @@ bool model_parse_weights(const char *text, uint32_t weights[8], GError **err)
     if (!ok)
         g_set_error(err, PARAM_ERROR, PARAM_ERROR_SYNTAX, "'%s' is not eight weights of 1 to 10000 with commas", text);
     return ok;
+}
+
+static bool map_entry(const char *entry, uint8_t *to, int n)
+{
+    g_auto(GStrv) sides = g_strsplit(entry, ":", 2);
+    if (g_strv_length(sides) != 2)
+        return false;
+    g_auto(GStrv) range = g_strsplit(sides[0], "-", 2);
+    int64_t lo, hi, value;
+    if (!units_parse_int(range[0], &lo, NULL) || !units_parse_int(range[1] ? range[1] : range[0], &hi, NULL) ||
+        !units_parse_int(sides[1], &value, NULL) || lo < 0 || hi >= n || lo > hi || value < 0 || value > 7)
+        return false;
+    memset(to + lo, (int)value, (size_t)(hi - lo + 1));
+    return true;
+}
+
+bool model_parse_map(const char *text, uint8_t *to, int n, GError **err)
+{
+    if (n == 64 && strcmp(text, "dscp/8") == 0) {
+        for (int i = 0; i < n; i++)
+            to[i] = (uint8_t)(i / 8);
+        return true;
+    }
+    memset(to, 0xff, (size_t)n);
+    g_auto(GStrv) entries = g_strsplit_set(text, " ,\t", -1);
+    for (char **e = entries; *e; e++)
+        if (**e && !map_entry(*e, to, n)) {
+            g_set_error(err, PARAM_ERROR, PARAM_ERROR_SYNTAX,
+                        "'%s' is not an entry of this map; allowed: key:value or first-last:value with keys 0 to %d and values 0 to 7", *e, n - 1);
+            return false;
+        }
+    for (int i = 0; i < n; i++)
+        if (to[i] == 0xff) {
+            g_set_error(err, PARAM_ERROR, PARAM_ERROR_SYNTAX, "the map '%s' has no value for %d; allowed: one for each of 0 to %d", text, i, n - 1);
+            return false;
+        }
+    return true;
+}
+
+bool model_parse_eight(const char *text, uint8_t to[8], int max, GError **err)
+{
+    int n = 0;
+    g_auto(GStrv) parts = g_strsplit_set(text, " ,\t", -1);
+    for (char **p = parts; *p; p++) {
+        int64_t value;
+        if (!**p)
+            continue;
+        if (n == 8 || !units_parse_int(*p, &value, NULL) || value < 0 || value > max) {
+            n = -1;
+            break;
+        }
+        to[n++] = (uint8_t)value;
+    }
+    if (n != 8)
+        g_set_error(err, PARAM_ERROR, PARAM_ERROR_SYNTAX, "'%s' is not eight numbers of 0 to %d", text, max);
+    return n == 8;
+}
+
+static bool check_qos(const void *values, const char **key, GError **err)
+{
+    const struct qos_params *p = values;
+    uint8_t map[64];
+    *key = "dscp_to_tc";
+    if (!model_parse_map(p->dscp_to_tc, map, 64, err))
+        return false;
+    const struct { const char *key, *text; } eight[] = {{"pcp_to_tc", p->pcp_to_tc}, {"tc_to_queue", p->tc_to_queue}, {"tc_to_pg", p->tc_to_pg},
+                                                        {"pfc_to_queue", p->pfc_to_queue}, {"pfc_to_pg", p->pfc_to_pg}};
+    for (size_t i = 0; i < G_N_ELEMENTS(eight); i++) {
+        *key = eight[i].key;
+        if (!model_parse_map(eight[i].text, map, 8, err))
+            return false;
+    }
+    return true;
+}
+
+static bool check_pfcwd(const void *values, const char **key, GError **err)
+{
+    const struct pfcwd_params *p = values;
+    *key = p->detection_time_ps < p->poll_interval_ps ? "detection_time" : "restoration_time";
+    if (MIN(p->detection_time_ps, p->restoration_time_ps) >= p->poll_interval_ps)
+        return true;
+    g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS, "%s is below poll_interval; allowed: at least poll_interval", *key);
+    return false;
 }
 
 static bool check_switch(const void *values, const char **key, GError **err)
@@ -142,6 +245,20 @@ static bool check_ecn(const void *values, const char **key, GError **err)
 static bool check_nic(const void *values, const char **key, GError **err)
 {
     const struct nic_params *p = values;
+    uint8_t eight[8], mask;
+    uint32_t weights[8];
+    *key = "class_dscp";
+    if (!model_parse_eight(p->class_dscp, eight, 63, err))
+        return false;
+    *key = "class_pcp";
+    if (!model_parse_eight(p->class_pcp, eight, 7, err))
+        return false;
+    *key = "ets_strict_classes";
+    if (!model_parse_classes(p->ets_strict_classes, &mask, err))
+        return false;
+    *key = "ets_weights";
+    if (!model_parse_weights(p->ets_weights, weights, err))
+        return false;
     int64_t window_pkts = (p->window_bytes + p->mtu_bytes - 1) / p->mtu_bytes;
     *key = "window";
     if (p->window_bytes == 0 || window_pkts >= p->ack_interval)
@@ -163,16 +280,20 @@ static bool check_dcqcn(const void *values, const char **key, GError **err)
     return false;
 }
 
-#define GROUP(name_, doc_, check_)                                                                              \
+#define GROUP(name_, doc_, check_, scope_)                                                                      \
     const struct param_group name_##_param_group = {.name = #name_, .doc = doc_, .rows = name_##_rows,           \
                                                     .n_rows = (int)G_N_ELEMENTS(name_##_rows),                   \
-                                                    .struct_size = sizeof(struct name_##_params), .check = check_}
+                                                    .struct_size = sizeof(struct name_##_params), .check = check_, \
+                                                    .scope = scope_}
 
-GROUP(link, "Framing and latency of links.", NULL);
-GROUP(switch, "Forwarding and scheduling in switches.", check_switch);
-GROUP(buffer, "Shared packet buffer of switches.", NULL);
-GROUP(pfc, "Priority flow control.", check_pfc);
-GROUP(ecn, "ECN marking in switches (DCQCN congestion point).", check_ecn);
-GROUP(nic, "RDMA NICs and their queue pairs.", check_nic);
-GROUP(dcqcn, "DCQCN rate control of NICs (reaction and notification point).", check_dcqcn);
-GROUP(node, "Inside a server.", NULL);
+GROUP(link, "Framing, latency and bit errors of links.", NULL, PARAM_SCOPE_SITE);
+GROUP(switch, "Forwarding and scheduling in switches.", check_switch, PARAM_SCOPE_SITE);
+GROUP(qos, "Maps of priorities to classes, queues and pause frames, in switches and NICs.", check_qos, PARAM_SCOPE_SITE);
+GROUP(buffer, "Shared packet buffer of switches.", NULL, PARAM_SCOPE_SITE);
+GROUP(pfc, "Priority flow control.", check_pfc, PARAM_SCOPE_SITE);
+GROUP(pfcwd, "PFC watchdog.", check_pfcwd, PARAM_SCOPE_SITE);
+GROUP(ecn, "ECN marking in switches (DCQCN congestion point).", check_ecn, PARAM_SCOPE_SITE);
+GROUP(nic, "RDMA NICs and their queue pairs.", check_nic, PARAM_SCOPE_SITE);
+GROUP(dcqcn, "DCQCN rate control of NICs (reaction and notification point).", check_dcqcn, PARAM_SCOPE_RUN);
+GROUP(node, "Inside a server.", NULL, PARAM_SCOPE_RUN);
+GROUP(fault, "What breaks during a run, one section [fault:NAME] each.", NULL, PARAM_SCOPE_LIST);

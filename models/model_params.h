@@ -33,21 +33,49 @@ struct dcqcn_params {
 struct node_params {
 #include "models/node_params.def"
 };
+struct qos_params {
+#include "models/qos_params.def"
+};
+struct pfcwd_params {
+#include "models/pfcwd_params.def"
+};
+struct fault_params {
+#include "models/fault_params.def"
+};
 #undef P
 
 enum switch_forwarding { SWITCH_STORE_AND_FORWARD, SWITCH_CUT_THROUGH };
 enum buffer_headroom_rule { BUFFER_HEADROOM_PHYSICAL, BUFFER_HEADROOM_RATE_DELAY, BUFFER_HEADROOM_FIXED };
 enum ecn_mark_at { ECN_AT_DEQUEUE, ECN_AT_ENQUEUE };
-enum nic_congestion_control { NIC_CC_NONE, NIC_CC_DCQCN };
+enum nic_congestion_control {
+    NIC_CC_NONE, NIC_CC_DCQCN, NIC_CC_DCTCP, NIC_CC_HPCC, NIC_CC_SWIFT, NIC_CC_TIMELY, NIC_CC_CREDIT,
+};
+enum nic_qp_scheme { NIC_QP_ROUND_ROBIN, NIC_QP_SPLIT };
+enum nic_recovery { NIC_GO_BACK_N, NIC_SELECTIVE_REPEAT };
+enum link_fec { LINK_FEC_NONE, LINK_FEC_RS528, LINK_FEC_RS544 };
+enum buffer_threshold_mode { BUFFER_DYNAMIC, BUFFER_STATIC };
+enum qos_trust { QOS_TRUST_DSCP, QOS_TRUST_PCP };
+enum pfcwd_action { PFCWD_DROP, PFCWD_FORWARD, PFCWD_ALERT };
+enum fault_kind {
+    FAULT_NONE, FAULT_LINK_DOWN, FAULT_DEGRADED_RATE, FAULT_RAISED_BER, FAULT_SWITCH_REBOOT, FAULT_NIC_PORT_DOWN,
+    FAULT_STRAGGLER, FAULT_PAUSE_STORM, FAULT_DROP_PACKET, FAULT_SLOW_RECEIVER,
+};
+enum fault_packet { FAULT_DATA, FAULT_ACK, FAULT_NAK, FAULT_CNP, FAULT_PAUSE, FAULT_RESUME };
 enum nic_np_mode { NIC_NP_CNP, NIC_NP_ACK_ECHO };
 enum dcqcn_behaviour { DCQCN_NVIDIA, DCQCN_PAPER };
 
 extern const struct param_group link_param_group, switch_param_group, buffer_param_group, pfc_param_group,
-    ecn_param_group, nic_param_group, dcqcn_param_group, node_param_group;
+    ecn_param_group, nic_param_group, dcqcn_param_group, node_param_group, qos_param_group, pfcwd_param_group,
+    fault_param_group;
 
 /* Parses a list of classes ("3,4", "none") into a bit mask; false with ERR set for anything else. */
 bool model_parse_classes(const char *text, uint8_t *mask, GError **err);
 /* Parses eight positive weights ("1,1,2,..."). */
 bool model_parse_weights(const char *text, uint32_t weights[8], GError **err);
+/* Parses a map such as "0-63:0 26:3 48:6" (later entries win) of N keys 0..N-1, all of which must be named, to numbers
+ * 0..7; for N = 64 also "dscp/8". */
+bool model_parse_map(const char *text, uint8_t *to, int n, GError **err);
+/* Parses eight numbers 0..MAX separated by blanks or commas. */
+bool model_parse_eight(const char *text, uint8_t to[8], int max, GError **err);
 
 #endif

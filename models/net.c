@@ -353,10 +353,12 @@ static void start_cc(struct net *net)
 {
     bool dcqcn = net->config.nic->congestion_control == NIC_CC_DCQCN;
     net->cc = dcqcn ? &dcqcn_ops : &cc_none_ops;
-    net->cc_state = dcqcn ? dcqcn_new(net->config.dcqcn, net->n_qps) : NULL;
-    net->cc_counts = net->cc->counts_bytes(net->cc_state);
-    for (uint32_t q = 0; q < net->n_qps; q++)
-        net->cc->start(net->cc_state, q, &net->tx[q].rate, (int64_t)net->cold[net->tx[q].port].rate_bps);
+    net->cc_state = net->cc->new_state(net->config.dcqcn, net->n_qps);
+    net->cc_wants = net->cc->wants(net->cc_state);
+    for (uint32_t q = 0; q < net->n_qps; q++) {
+        const struct cc_path path = {.port_bps = (int64_t)net->cold[net->tx[q].port].rate_bps};
+        net->cc->start(net->cc_state, q, &net->tx[q].rate, &path);
+    }
 }
 
 struct net *net_new(const struct net_graph *graph, const struct job *job, const struct net_config *config, GError **err)
@@ -393,8 +395,8 @@ void net_free(struct net *net)
         g_free(net->vertex[v].pauses);
     }
     sim_core_free(net->core);
-    if (net->cc == &dcqcn_ops)
-        dcqcn_free(net->cc_state);
+    if (net->cc)
+        net->cc->free_state(net->cc_state);
     free(net->port);
     free(net->queue);
     free(net->group);

@@ -27,11 +27,43 @@ GQuark net_error_quark(void);
 struct net_route_request {
     uint32_t src_rank, dst_rank;
     uint32_t flow_id;  /* of a flow list, else JOB_NONE */
+    uint32_t qp;       /* its number: the destination queue pair that E-ECMP hashes */
     uint16_t sport;    /* UDP source port: the entropy of the queue pair */
     bool reverse;      /* the path of its ACKs, from dst to src */
 };
 /* Egress ports from the source's NIC port on, into PORTS; their number, or -1 with ERR set. */
 typedef int (*net_route_fn)(void *user, const struct net_route_request *request, uint32_t *ports, int max, GError **err);
+
+/* Candidates for the next hop: graph ports of NODE (a switch, or the host of a rank) on shortest paths to RANK's NIC, in
+ * ascending order, with the graph ports in DOWN (a bit set; NULL: none) and their peers left out. Their number; 0: no
+ * way. Called while the run is built, by one thread. */
+typedef uint32_t (*net_next_hops_fn)(void *user, uint32_t node, uint32_t rank, const uint64_t *down, uint32_t *ports, uint32_t max);
+/* ECMP hash of a queue pair's packets at NODE. Pure; called from several threads. */
+typedef uint64_t (*net_hash_fn)(void *user, const struct net_route_request *request, uint32_t node);
+
+/* Groups whose values depend on the place. */
+enum net_params {
+    NET_PARAMS_LINK, NET_PARAMS_SWITCH, NET_PARAMS_QOS, NET_PARAMS_BUFFER, NET_PARAMS_PFC, NET_PARAMS_PFCWD, NET_PARAMS_ECN,
+    NET_PARAMS_NIC, NET_N_PARAMS,
+};
+#define NET_SITE_ANY_CLASS 8u
+/* Values of a group at a graph port and class (or NET_SITE_ANY_CLASS), and of the keys that belong to a whole node. */
+struct net_site {
+    const void *(*at_port)(void *user, enum net_params kind, uint32_t port, uint32_t class);
+    const void *(*at_node)(void *user, enum net_params kind, uint32_t node);
+    void *user;
+};
+
+/* What breaks, one entry for each place and time (scenarios/site.h makes them from [fault:NAME]). */
+struct net_fault {
+    const struct fault_params *params; /* borrowed */
+    const char *name;                  /* borrowed */
+    uint32_t node;                     /* graph node */
+    uint32_t port;                     /* graph port; NET_NONE: all of the node, or a node fault */
+    sim_ps start_ps, end_ps;           /* end: SIM_PS_MAX for ever */
+};
+
+enum net_lb { NET_LB_FIXED, NET_LB_SPRAY_ROUND_ROBIN, NET_LB_SPRAY_RANDOM, NET_LB_ADAPTIVE, NET_LB_FLOWLET };
 
 struct net_config {
     const struct link_params *link;
@@ -48,6 +80,18 @@ struct net_config {
     bool record_pause_events;
     net_route_fn route;
     void *route_user;
+    net_next_hops_fn next_hops; /* NULL: no load balancing but LB_FIXED, and no faults of links */
+    net_hash_fn hash;
+    enum net_lb lb;
+    uint32_t adaptive_choices;
+    sim_ps flowlet_gap_ps, local_repair_ps, reconvergence_ps;
+    const struct net_site *site;     /* NULL: the groups above hold everywhere */
+    const struct net_fault *faults;  /* borrowed */
+    uint32_t n_faults;
+    const void *cc_params;           /* of the congestion control that nic.congestion_control names; NULL: its defaults */
+    const uint32_t *capture_ports;   /* graph ports whose frames are recorded as they leave; borrowed */
+    uint32_t n_capture_ports;
+    uint64_t capture_max_frames;     /* of each port; 0: no limit */
 };
 
 /* GRAPH, JOB (sealed) and the parameter tables are borrowed until net_free(). */

@@ -187,9 +187,10 @@ struct net {
     uint32_t cut_bytes;
     sim_ps timeout_ps;
     uint8_t lossless_mask, ecn_mask, strict_mask;
-    bool echo_mode, ack_bypass, mark_at_enqueue, cc_counts, pause_timed, repace;
+    bool echo_mode, ack_bypass, mark_at_enqueue, pause_timed, repace;
     bool prefetch, prefetch_paths; /* the ports, the paths exceed a core's own cache */
     bool mixed_cut_through; /* cut-through, and links of different rates */
+    uint32_t cc_wants; /* CC_WANTS_... */
     uint32_t weights[NET_CLASSES];
     /* written atomically by hosts */
     uint64_t ops_done;

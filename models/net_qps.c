@@ -100,7 +100,7 @@ static bool assign_all(struct build *b, GError **err)
 static int find_path(struct net *net, uint32_t qp, bool reverse, uint32_t *ports, GError **err)
 {
     const struct qp_cold *q = &net->qp[qp];
-    struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, q->sport, reverse};
+    struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, qp, q->sport, reverse};
     int n = net->config.route(net->config.route_user, &request, ports, MAX_PATH_PORTS, err);
     if (n < 0)
         return -1;

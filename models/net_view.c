@@ -115,7 +115,7 @@ static uint64_t flying_pkts(const struct net *net, uint32_t class)
     for (size_t b = 0; b < (size_t)core->n_slots * core->n_channels; b++)
         for (uint32_t i = 0; i < core->buckets[b].n; i++) {
             uint32_t c = sim_bucket_at(&core->buckets[b], i)->c;
-            n += packet_kind(c) != PACKET_PAUSE && packet_class(c) == class;
+            n += packet_kind(c) != PACKET_PAUSE && packet_code(c) == class;
         }
     return n;
 }

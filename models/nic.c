@@ -167,7 +167,7 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
         t->sent_wire_bytes = bytes + net->gap_bytes;
         t->next_ps = now_ps + (sim_ps)(t->rate.ps_per_byte * (double)t->sent_wire_bytes);
     }
-    if (net->cc_counts)
+    if (net->cc_wants & CC_WANTS_BYTES)
         net->cc->on_sent(net->cc_state, qp, &t->rate, bytes + net->gap_bytes, now_ps);
     struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[class];
     ledger->sent_pkts++;
@@ -251,7 +251,7 @@ static void queue_control(struct net *net, struct sim_core *core, struct sim_nod
                           uint32_t b, uint32_t c, sim_ps now_ps)
 {
     struct net_vertex *v = node->state;
-    uint32_t class = packet_class(c), bytes = packet_bytes(c);
+    uint32_t class = packet_code(c), bytes = packet_bytes(c);
     uint32_t at = net_slot_take(core, &v->slab);
     v->slab.slot[at].a = a;
     v->slab.slot[at].b = b;
@@ -413,7 +413,7 @@ static inline void host_on_arrival(struct sim_core *core, struct sim_node *node,
     struct net *net = net_of(core);
     struct net_vertex *v = node->state;
     enum packet_kind kind = packet_kind(rec->c);
-    uint32_t class = packet_class(rec->c), port = v->first_port + channel;
+    uint32_t class = packet_code(rec->c), port = v->first_port + channel;
     sim_digest(node, now_ps, kind);
     if (__builtin_expect(kind == PACKET_PAUSE, 0)) {
         if (pfc_receive(net, core, node, v, port, rec->a, class, now_ps))

@@ -218,7 +218,7 @@ static inline void switch_on_arrival(struct sim_core *core, struct sim_node *nod
     struct net *net = net_of(core);
     struct net_vertex *v = node->state;
     uint32_t in = v->first_port + channel;
-    uint32_t class = packet_class(rec->c);
+    uint32_t class = packet_code(rec->c);
     sim_digest(node, now_ps, packet_kind(rec->c));
     if (__builtin_expect(packet_kind(rec->c) == PACKET_PAUSE, 0)) {
         if (pfc_receive(net, core, node, v, in, rec->a, class, now_ps) && !net->port[in].armed) {

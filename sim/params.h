@@ -60,6 +60,13 @@ struct param_desc {
     size_t offset;                 /* of the member in the group's struct */
 };
 
+/* Where a group's values may differ. */
+enum param_scope {
+    PARAM_SCOPE_RUN,  /* one set for the whole run: [group] */
+    PARAM_SCOPE_SITE, /* [group] holds everywhere; [group:selector] lays other values over it where the selector matches */
+    PARAM_SCOPE_LIST, /* no [group]: each [group:name] is an item of its own that starts from the defaults */
+};
+
 struct param_group {
     const char *name;              /* "dcqcn": section name in files */
     const char *doc;               /* one sentence */
@@ -68,6 +75,7 @@ struct param_group {
     size_t struct_size;
     /* Cross-checks (kmin < kmax); NULL if none. KEY is set to the key to blame. */
     bool (*check)(const void *values, const char **key, GError **err);
+    enum param_scope scope;
 };
 
 /* ---- expansion --------------------------------------------------------- */
@@ -166,6 +174,24 @@ const void *param_bag_get(const struct param_bag *bag, const char *group);
 /* Where KEY was set: "default", "incast.ini:12", "--set". Borrowed. */
 const char *param_bag_origin(const struct param_bag *bag, const char *group, const char *key);
 enum param_set_by param_bag_set_by(const struct param_bag *bag, const char *group, const char *key);
+
+/* ---- layers ------------------------------------------------------------- */
+/* [group:selector] of a PARAM_SCOPE_SITE group and [group:name] of a PARAM_SCOPE_LIST group are layers, numbered in the
+ * order in which they appeared (included files first). param_bag_set() takes "group:selector" as GROUP; setting a key of
+ * a LIST group without a name, or a layer of a RUN group, is an error. Of SITE layers only the keys that were set count. */
+#define PARAM_MAX_LAYERS 64 /* of a SITE group: one more is an error */
+int param_bag_n_layers(const struct param_bag *bag, const char *group);
+/* The text after the colon. Borrowed. */
+const char *param_bag_layer_name(const struct param_bag *bag, const char *group, int layer);
+/* Where LAYER first appeared ("incast.ini:12"). Borrowed. */
+const char *param_bag_layer_origin(const struct param_bag *bag, const char *group, int layer);
+/* Where KEY of LAYER was set, NULL if it was not. Borrowed. */
+const char *param_bag_layer_key_origin(const struct param_bag *bag, const char *group, int layer, const char *key);
+/* Values of item LAYER of a LIST group. Borrowed. */
+const void *param_bag_item(const struct param_bag *bag, const char *group, int layer);
+/* Values of a SITE group where the layers in MASK (bit i: layer i) match: later layers win. Cross-checked; the same
+ * MASK gives the same pointer, valid until the bag changes or is freed. NULL with ERR set. Not for two threads at once. */
+const void *param_bag_resolve(struct param_bag *bag, const char *group, uint64_t mask, GError **err);
 
 int param_bag_n_groups(const struct param_bag *bag);
 const struct param_group *param_bag_group(const struct param_bag *bag, int i);

@@ -34,7 +34,9 @@ enum topology_kind {
     TOPOLOGY_HTSIM,
     TOPOLOGY_EDGES,
 };
-enum routing_mode { ROUTING_ECMP, ROUTING_STATIC };
+enum routing_mode { ROUTING_ECMP, ROUTING_STATIC, ROUTING_SPRAY, ROUTING_ADAPTIVE, ROUTING_FLOWLET };
+enum routing_hash { ROUTING_HASH_MIX, ROUTING_HASH_CRC16, ROUTING_HASH_CRC32, ROUTING_HASH_CRC32C, ROUTING_HASH_XOR };
+enum routing_spray_choice { ROUTING_SPRAY_ROUND_ROBIN, ROUTING_SPRAY_RANDOM };
 
 extern const struct param_group topology_param_group, routing_param_group;
 

@@ -17,7 +17,7 @@
 
 struct machine {
     struct param_bag *bag;
-    struct dcqcn *dcqcn;
+    void *dcqcn;
     struct cc_rate rate;
     sim_ps now_ps;
 };
@@ -30,12 +30,13 @@ static void start(struct machine *m, int64_t port_bps, const char *const *settin
     for (; *settings; settings++)
         if (!param_bag_set_assignment(m->bag, *settings, PARAM_BY_COMMAND_LINE, "test", &err))
             fail_msg("%s", err->message);
-    m->dcqcn = dcqcn_new(param_bag_get(m->bag, "dcqcn"), 1);
-    dcqcn_ops.start(m->dcqcn, 0, &m->rate, port_bps);
+    m->dcqcn = dcqcn_ops.new_state(param_bag_get(m->bag, "dcqcn"), 1);
+    const struct cc_path path = {.port_bps = port_bps};
+    dcqcn_ops.start(m->dcqcn, 0, &m->rate, &path);
 }
 static void stop(struct machine *m)
 {
-    dcqcn_free(m->dcqcn);
+    dcqcn_ops.free_state(m->dcqcn);
     param_bag_free(m->bag);
 }
 static void cnp(struct machine *m, sim_ps t_ps)
@@ -87,7 +88,7 @@ static void test_dcqcn__starts_at_port_speed_without_a_clock(void **state)
     assert_rate(&m, (double)PORT_BPS, (double)PORT_BPS);
     assert_true(m.rate.ps_per_byte == 0);
     assert_int_equal(m.rate.due_ps, SIM_PS_MAX);
-    assert_false(dcqcn_ops.counts_bytes(m.dcqcn));
+    assert_false(dcqcn_ops.wants(m.dcqcn) & CC_WANTS_BYTES);
     stop(&m);
 }
 
@@ -373,7 +374,7 @@ static void test_dcqcn__paper_byte_counter_counts_sent_bytes(void **state)
     (void)state;
     struct machine m;
     start(&m, PAPER_BPS, paper);
-    assert_true(dcqcn_ops.counts_bytes(m.dcqcn));
+    assert_true(dcqcn_ops.wants(m.dcqcn) & CC_WANTS_BYTES);
     sent(&m, 4000000, T0 - 1); /* before the first cut nothing counts */
     cnp(&m, T0);
     sent(&m, 9999999, T0 + 1);
