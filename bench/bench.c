@@ -113,6 +113,7 @@ static int run_case(const struct bench_case *c, int threads, int64_t bytes)
                                 .buffer = param_bag_get(bag, "buffer"), .pfc = param_bag_get(bag, "pfc"),
                                 .ecn = param_bag_get(bag, "ecn"), .nic = param_bag_get(bag, "nic"),
                                 .dcqcn = param_bag_get(bag, "dcqcn"), .node = param_bag_get(bag, "node"),
+                                .qos = param_bag_get(bag, "qos"), .pfcwd = param_bag_get(bag, "pfcwd"),
                                 .node_names = (const char *const *)fabric->names, .seed = 1, .data_class = 3,
                                 .route = route, .route_user = routes};
     struct net *net = net_new(&fabric->graph, job, &config, &err);

@@ -1,6 +1,18 @@
 /* buffer.c - headroom rules; the per-packet part is inline in buffer.h. */
 #include "models/buffer.h"
 
+/* Bytes that a byte on the wire may take in whole cells: the worst of full frames and of answers, at least 1. */
+static double cell_factor(const struct buffer_headroom_terms *t)
+{
+    double worst = 1;
+    const int64_t frames[] = {t->mtu_frame_bytes, t->link->ack_frame_bytes, t->link->cnp_frame_bytes};
+    for (size_t i = 0; i < G_N_ELEMENTS(frames); i++) {
+        int64_t cells = (frames[i] + t->buffer->cell_overhead_bytes + t->buffer->cell_bytes - 1) / t->buffer->cell_bytes;
+        worst = MAX(worst, (double)(cells * t->buffer->cell_bytes) / (double)(frames[i] + t->link->preamble_ifg_bytes));
+    }
+    return worst;
+}
+
 int64_t buffer_headroom_needed_bytes(const struct buffer_headroom_terms *t, int64_t rate_bps, sim_ps cable_ps)
 {
     int64_t gap_bytes = t->link->preamble_ifg_bytes;
@@ -8,7 +20,9 @@ int64_t buffer_headroom_needed_bytes(const struct buffer_headroom_terms *t, int6
     /* The frame that crosses the threshold is in headroom already; the pause waits for our frame on the wire and for
      * pauses of other classes; the peer finishes a frame that it has just begun. */
     int64_t frames = 3 * (t->mtu_frame_bytes + gap_bytes) + t->n_lossless * (t->link->pfc_frame_bytes + gap_bytes);
-    return units_bytes_in(flight_ps, rate_bps) + 1 + frames;
+    int64_t bytes = units_bytes_in(flight_ps, rate_bps) + 1 + frames;
+    double factor = t->buffer->cell_bytes > 1 ? cell_factor(t) : 1;
+    return factor > 1 ? (int64_t)((double)bytes * factor) + t->buffer->cell_bytes : bytes;
 }
 
 int64_t buffer_headroom_bytes(const struct buffer_headroom_terms *t, int64_t rate_bps, sim_ps cable_ps)

@@ -15,15 +15,14 @@ static inline uint64_t ecn_fraction(double pmax)
     return pmax >= 1 ? UINT64_MAX : (uint64_t)(pmax * 0x1p64);
 }
 
-/* Marks a packet that sees Q_BYTES > kmin? N counts the draws of PORT. */
-static inline bool ecn_marks(uint64_t seed, uint32_t port, uint64_t *n, uint32_t q_bytes, uint32_t kmin_bytes,
-                             uint32_t kmax_bytes, uint64_t pmax_fraction)
+/* Marks a packet that sees Q_BYTES > kmin of RULE? N counts the draws of PORT. */
+static inline bool ecn_marks(uint64_t seed, uint32_t port, uint64_t *n, uint32_t q_bytes, const struct queue_rule *rule)
 {
-    if (q_bytes > kmax_bytes)
+    if (q_bytes > rule->kmax)
         return true;
     uint64_t draw = sim_rng(seed, port, SIM_RNG_ECN, (*n)++);
     /* draw < Pmax (q - kmin) / (kmax - kmin), in whole numbers */
-    unsigned __int128 threshold = (unsigned __int128)pmax_fraction * (q_bytes - kmin_bytes) / (kmax_bytes - kmin_bytes);
+    unsigned __int128 threshold = (unsigned __int128)rule->pmax_fraction * (q_bytes - rule->kmin) / (rule->kmax - rule->kmin);
     return draw < (uint64_t)threshold;
 }
 

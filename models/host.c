@@ -5,7 +5,7 @@
  * between ranks of one server use the GPUs' NVLink ports, one transfer a port and
  * direction at a time; one that finds a side busy waits without holding the other.
  */
-#include "models/net_priv.h"
+#include "models/fault.h"
 
 /* Nothing runs at or after this time (53 days): sums saturate here, and the run ends unfinished. */
 #define HORIZON_PS (SIM_PS_MAX / 2)
@@ -82,6 +82,14 @@ static void local_sent(struct net *net, struct sim_core *core, struct sim_node *
     look_for_local(core, node, now_ps);
 }
 
+/* Compute of a straggling node. */
+static sim_ps slowed(const struct net *net, const struct job_op *op)
+{
+    double slowdown = fault_slowdown(net, op->rank);
+    double ps = (double)op->amount * slowdown;
+    return slowdown <= 1 ? op->amount : ps < (double)HORIZON_PS ? (sim_ps)ps : HORIZON_PS;
+}
+
 static void begin(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t index, sim_ps now_ps)
 {
     const struct job_op *op = job_op_at(net->job, index);
@@ -96,7 +104,7 @@ static void begin(struct net *net, struct sim_core *core, struct sim_node *node,
         if (op->amount == 0)
             finish(net, core, node, index, now_ps);
         else
-            sim_timer_add(core, node, later(now_ps, op->amount), NET_TIMER(TIMER_OP, index));
+            sim_timer_add(core, node, later(now_ps, slowed(net, op)), NET_TIMER(TIMER_OP, index));
         break;
     case JOB_SEND:
         if (run->qp == NET_NONE)

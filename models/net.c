@@ -1,7 +1,6 @@
 /* net.c - builds the state of a run from a fabric, a job and the parameter tables. */
-#include "models/buffer.h"
 #include "models/dcqcn.h"
-#include "models/ecn.h"
+#include "models/net_priv.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,17 +24,9 @@ static const char *node_name(const struct net *net, uint32_t graph_node)
 }
 
 /* ---- constants -------------------------------------------------------------- */
-static bool set_constants(struct net *net, GError **err)
+static void set_constants(struct net *net)
 {
     const struct net_config *c = &net->config;
-    uint8_t lossless, ecn;
-    if (!model_parse_classes(c->pfc->lossless_classes, &lossless, err) ||
-        !model_parse_classes(c->ecn->classes, &ecn, err) ||
-        !model_parse_classes(c->switching->strict_classes, &net->strict_mask, err) ||
-        !model_parse_weights(c->switching->dwrr_weights, net->weights, err))
-        return false;
-    net->lossless_mask = c->pfc->enabled ? lossless : 0;
-    net->ecn_mask = c->ecn->enabled ? ecn : 0;
     net->mtu = (uint32_t)c->nic->mtu_bytes;
     net->frame_overhead = (uint32_t)c->link->frame_overhead_bytes;
     net->reth = (uint32_t)c->link->reth_bytes;
@@ -46,18 +37,11 @@ static bool set_constants(struct net *net, GError **err)
     net->ack_interval = (uint32_t)c->nic->ack_interval;
     int64_t window = (c->nic->window_bytes + net->mtu - 1) / net->mtu;
     net->window_pkts = window == 0 ? UINT32_MAX : (uint32_t)MIN(window, INT32_MAX);
-    net->reserved_bytes = (uint32_t)c->buffer->reserved_bytes;
-    net->xon_offset_bytes = (uint32_t)c->buffer->xon_offset_bytes;
-    net->lossy_limit_bytes = (uint32_t)MIN(c->buffer->lossy_limit_bytes, (int64_t)UINT32_MAX);
-    net->cut_bytes =
-        c->switching->forwarding == SWITCH_CUT_THROUGH ? (uint32_t)c->switching->cut_through_header_bytes : 0;
     net->timeout_ps = c->nic->local_ack_timeout == 0 ? 0 : (4096 * UNIT_NS) << c->nic->local_ack_timeout;
     net->echo_mode = c->nic->np_mode == NIC_NP_ACK_ECHO;
     net->ack_bypass = c->nic->ack_bypass_pfc;
     net->repace = c->nic->repace;
-    net->mark_at_enqueue = c->ecn->mark_at == ECN_AT_ENQUEUE;
     net->pause_timed = c->pfc->timed;
-    return true;
 }
 
 /* ---- simulated nodes ---------------------------------------------------------- */
@@ -119,10 +103,17 @@ static bool latency_fits(const struct net *net, sim_ps ps, uint32_t graph_node, 
     return fail(err, "link at %s: latency %s is above 4.29ms, the longest a link may have", node_name(net, graph_node), text);
 }
 
+static uint32_t cut_at(const struct net *net, uint32_t graph_node)
+{
+    if (net->graph->nodes[graph_node].kind != NET_SWITCH)
+        return 0;
+    const struct switch_params *s = net_site_node(net, NET_PARAMS_SWITCH, graph_node);
+    return s->forwarding == SWITCH_CUT_THROUGH ? (uint32_t)s->cut_through_header_bytes : 0;
+}
+
 static bool build_port(struct net *net, uint32_t graph_port, GError **err)
 {
     const struct net_graph *g = net->graph;
-    const struct net_config *c = &net->config;
     const struct net_port *from = &g->ports[graph_port];
     uint32_t p = net->port_of_graph[graph_port];
     struct port_hot *hot = &net->port[p];
@@ -130,15 +121,16 @@ static bool build_port(struct net *net, uint32_t graph_port, GError **err)
     cold->graph_port = graph_port;
     cold->node = net->vertex_of_graph[from->node];
     cold->rate_bps = (uint64_t)from->rate_bps;
-    hot->kmin_bytes = UINT32_MAX;
     hot->channel = NET_NONE;
     if (from->peer == NET_NONE)
         return true;
     uint32_t peer_node = g->ports[from->peer].node;
-    bool to_switch = g->nodes[peer_node].kind == NET_SWITCH;
-    sim_ps wire_ps = from->delay_ps + c->link->fec_latency_ps;
-    sim_ps data_ps = wire_ps + (to_switch ? c->switching->latency_ps : c->nic->rx_latency_ps);
-    sim_ps pause_ps = wire_ps + c->pfc->response_ps;
+    const struct switch_params *s = net_site_node(net, NET_PARAMS_SWITCH, peer_node);
+    const struct link_params *link = net_site_port(net, NET_PARAMS_LINK, graph_port, NET_SITE_ANY_CLASS);
+    const struct pfc_params *pfc = net_site_port(net, NET_PARAMS_PFC, from->peer, NET_SITE_ANY_CLASS);
+    sim_ps wire_ps = from->delay_ps + link->fec_latency_ps;
+    sim_ps data_ps = wire_ps + (g->nodes[peer_node].kind == NET_SWITCH ? s->latency_ps : net->config.nic->rx_latency_ps);
+    sim_ps pause_ps = wire_ps + pfc->response_ps;
     if (!latency_fits(net, MAX(data_ps, pause_ps), from->node, err))
         return false;
     if (units_ps_per_byte_q16(from->rate_bps) > UINT32_MAX)
@@ -148,101 +140,8 @@ static bool build_port(struct net *net, uint32_t graph_port, GError **err)
     hot->ps_per_byte_q16 = (uint32_t)units_ps_per_byte_q16(from->rate_bps);
     hot->data_latency_ps = (uint32_t)data_ps;
     hot->pause_latency_ps = (uint32_t)pause_ps;
-    hot->cut_bytes = (uint16_t)(to_switch ? net->cut_bytes : 0);
-    return true;
-}
-
-static bool rule_for(const struct net *net, const struct param_map *map, const char *key, uint32_t graph_port, double *out,
-                     GError **err)
-{
-    const struct net_port *port = &net->graph->ports[graph_port];
-    if (param_map_get(map, port->rate_bps, out))
-        return true;
-    g_autofree char *rate = units_format_rate(port->rate_bps);
-    const char *peer = port->peer == NET_NONE ? "nothing" : node_name(net, net->graph->ports[port->peer].node);
-    return fail(err, "%s: no value for %s links, which the link %s - %s is; add %s:<value> to the map", key, rate,
-                node_name(net, port->node), peer, rate);
-}
-
-static bool switch_port_rules(struct net *net, uint32_t graph_port, GError **err)
-{
-    const struct net_config *c = &net->config;
-    uint32_t p = net->port_of_graph[graph_port];
-    struct port_cold *cold = &net->cold[p];
-    double kmin = 0, kmax = 0, pmax = 0, alpha = 0, lossy = 0;
-    if (net->graph->ports[graph_port].peer == NET_NONE)
-        return true;
-    if (!rule_for(net, &c->buffer->alpha, "buffer.alpha", graph_port, &alpha, err) ||
-        !rule_for(net, &c->buffer->lossy_alpha, "buffer.lossy_alpha", graph_port, &lossy, err))
-        return false;
-    net->port[p].alpha_q16 = (uint32_t)(alpha * 65536);
-    cold->lossy_alpha_q16 = (uint64_t)(lossy * 65536);
-    if (!net->ecn_mask)
-        return true;
-    if (!rule_for(net, &c->ecn->kmin, "ecn.kmin", graph_port, &kmin, err) ||
-        !rule_for(net, &c->ecn->kmax, "ecn.kmax", graph_port, &kmax, err) ||
-        !rule_for(net, &c->ecn->pmax, "ecn.pmax", graph_port, &pmax, err))
-        return false;
-    if (kmin > kmax)
-        return fail(err, "ecn.kmin is above ecn.kmax on a link of %s", node_name(net, net->graph->ports[graph_port].node));
-    net->port[p].kmin_bytes = (uint32_t)kmin;
-    cold->kmax_bytes = (uint32_t)kmax;
-    cold->pmax_threshold = ecn_fraction(pmax);
-    return true;
-}
-
-/* ---- buffers ---------------------------------------------------------------------- */
-struct buffer_need { double headroom, reserved, bytes_per_ps; };
-
-static bool buffer_too_small(const struct net *net, uint32_t graph_node, const struct buffer_need *need, GError **err)
-{
-    const struct buffer_params *b = net->config.buffer;
-    g_autoptr(GString) text = g_string_new(NULL);
-    g_string_printf(text, "buffer.size: %s needs %.2f MB (headroom %.2f MB + reserved %.2f MB), has %.2f MB",
-                    node_name(net, graph_node), (need->headroom + need->reserved) / (double)UNIT_MB,
-                    need->headroom / (double)UNIT_MB, need->reserved / (double)UNIT_MB, (double)b->size_bytes / (double)UNIT_MB);
-    /* The part of the headroom that grows with the cable is linear in its delay. */
-    double room = (double)b->size_bytes - need->reserved;
-    if (b->headroom_rule == BUFFER_HEADROOM_RATE_DELAY && room > 0 && need->bytes_per_ps > 0) {
-        double delay_ps = room / need->bytes_per_ps;
-        g_autofree char *delay = units_human_time((int64_t)delay_ps);
-        g_string_append_printf(text, "; this rule fits up to %s of cable delay (about %.0f m)", delay,
-                               delay_ps / UNIT_PS_PER_MM / UNIT_M);
-    }
-    g_string_append(text, "; allowed: a larger buffer, less headroom (shorter cables, fewer lossless classes) or smaller reserves");
-    return fail(err, "%s", text->str);
-}
-
-static bool build_buffer(struct net *net, uint32_t graph_node, GError **err)
-{
-    const struct net_config *c = &net->config;
-    const struct net_node *node = &net->graph->nodes[graph_node];
-    struct net_vertex *v = &net->vertex[net->vertex_of_graph[graph_node]];
-    int n_lossless = __builtin_popcount(net->lossless_mask);
-    const struct buffer_headroom_terms terms = {
-        c->buffer, c->pfc, c->link, c->switching,
-        c->nic->mtu_bytes + c->link->frame_overhead_bytes + c->link->reth_bytes, n_lossless};
-    struct buffer_need need = {0};
-    for (uint32_t k = 0; k < node->n_ports; k++) {
-        const struct net_port *port = &net->graph->ports[node->first_port + k];
-        if (port->peer == NET_NONE)
-            continue;
-        double bytes =
-            (double)buffer_headroom_bytes(&terms, port->rate_bps, port->delay_ps) * c->buffer->headroom_scale;
-        if (bytes > (double)UINT32_MAX)
-            return fail(err, "buffer.headroom: %s: more than 4.29 GB of headroom for one class", node_name(net, graph_node));
-        struct port_cold *cold = &net->cold[net->port_of_graph[node->first_port + k]];
-        cold->headroom_bytes = n_lossless ? (uint32_t)bytes : 0;
-        cold->headroom_needed_bytes =
-            (uint32_t)MIN(buffer_headroom_needed_bytes(&terms, port->rate_bps, port->delay_ps), (int64_t)UINT32_MAX);
-        need.headroom += bytes * n_lossless;
-        need.reserved += (double)net->reserved_bytes * n_lossless;
-        need.bytes_per_ps += c->buffer->headroom_factor * c->buffer->headroom_scale * (double)port->rate_bps /
-                             (double)UNIT_BITS_PER_BYTE / (double)UNIT_S * n_lossless;
-    }
-    if (need.headroom + need.reserved >= (double)c->buffer->size_bytes)
-        return buffer_too_small(net, graph_node, &need, err);
-    v->shared_total = c->buffer->size_bytes - (int64_t)need.headroom - (int64_t)need.reserved;
+    hot->cut_bytes = (uint16_t)cut_at(net, peer_node);
+    hot->cut_wire_ps = net_wire(net, hot, hot->cut_bytes);
     return true;
 }
 
@@ -259,22 +158,30 @@ static bool build_ports(struct net *net, GError **err)
     for (uint32_t p = 0; p < g->n_ports; p++)
         if (!build_port(net, p, err))
             return false;
-    for (uint32_t i = 0; i < g->n_nodes; i++) {
-        if (g->nodes[i].kind != NET_SWITCH)
-            continue;
-        for (uint32_t k = 0; k < g->nodes[i].n_ports; k++)
-            if (!switch_port_rules(net, g->nodes[i].first_port + k, err))
-                return false;
-        if (!build_buffer(net, i, err))
-            return false;
-    }
-    return true;
+    return profile_build(net, err);
 }
 
 /* From here on the ports exceed a core's own cache (about 700 B a port); below, asking ahead costs more than it saves
  * (bench: 14 instructions a packet-hop; 6 % of the time at 49,152 ports). */
 #define PREFETCH_MIN_PORTS 16384
 #define PREFETCH_MIN_PATH_BYTES (1u << 20)
+
+/* Longest time of a frame on a wire when faults have slowed links down. */
+static bool slowest_with_faults(const struct net *net, uint32_t frame, sim_ps slowest_ps, sim_ps *out, GError **err)
+{
+    *out = slowest_ps;
+    for (uint32_t i = 0; i < net->config.n_faults; i++) {
+        const struct net_fault *fault = &net->config.faults[i];
+        if (fault->params->kind != FAULT_DEGRADED_RATE)
+            continue;
+        sim_ps frame_ps = units_wire_ps(frame + net->gap_bytes, fault->params->rate_bps);
+        if (frame_ps > SIM_SOON_MAX_PS / 8)
+            return fail(err, "[fault:%s]: rate: a frame of %u bytes takes longer than %d us; use a higher rate", fault->name, frame,
+                        (int)(SIM_SOON_MAX_PS / 8 / UNIT_US));
+        *out = MAX(*out, frame_ps);
+    }
+    return true;
+}
 
 /* ---- engine ------------------------------------------------------------------------- */
 static bool build_core(struct net *net, GError **err)
@@ -283,14 +190,22 @@ static bool build_core(struct net *net, GError **err)
     if (frame > PACKET_MAX_BYTES)
         return fail(err, "nic.mtu: a frame of %u bytes is above %u, the largest", frame, PACKET_MAX_BYTES);
     sim_ps lookahead = SIM_PS_MAX, longest = 0, slowest_frame = 0;
+    bool cut_through = false;
     for (uint32_t p = 0; p < net->n_ports; p++)
-        if (net->port[p].channel != NET_NONE)
+        if (net->port[p].channel != NET_NONE) {
             slowest_frame = MAX(slowest_frame, (sim_ps)net_wire(net, &net->port[p], frame));
+            cut_through |= net->port[p].cut_bytes != 0;
+        }
+    sim_ps degraded_frame;
+    if (!slowest_with_faults(net, frame, slowest_frame, &degraded_frame, err))
+        return false;
+    /* Behind a cut-through ingress a frame may begin late; a pause storm puts its frames behind the one on the wire. */
+    sim_ps longest_wait = (cut_through ? 2 : 1) * degraded_frame + (net->config.n_faults ? degraded_frame : 0);
     for (uint32_t p = 0; p < net->n_ports; p++) {
         const struct port_hot *hot = &net->port[p];
         if (hot->channel == NET_NONE)
             continue;
-        sim_ps shortest = net->lossless_mask ? MIN(hot->data_latency_ps, hot->pause_latency_ps) : hot->data_latency_ps;
+        sim_ps shortest = net->any_lossless || net->config.n_faults ? MIN(hot->data_latency_ps, hot->pause_latency_ps) : hot->data_latency_ps;
         if (shortest == 0)
             return fail(err, "link at %s has no latency at all; give it a cable, or link.fec_latency, switch.latency, "
                              "nic.rx_latency and pfc.response above 0",
@@ -299,9 +214,9 @@ static bool build_core(struct net *net, GError **err)
             return fail(err, "link at %s: a frame of %u bytes takes longer than %d us; use a faster link or a smaller nic.mtu",
                         node_name(net, net->graph->ports[net->cold[p].graph_port].node), frame,
                         (int)(SIM_SOON_MAX_PS / 8 / UNIT_US));
-        net->mixed_cut_through |= net->cut_bytes && (sim_ps)net_wire(net, hot, frame) != slowest_frame;
+        net->mixed_cut_through |= cut_through && ((sim_ps)net_wire(net, hot, frame) != slowest_frame || degraded_frame != slowest_frame);
         lookahead = MIN(lookahead, shortest);
-        longest = MAX(longest, (sim_ps)MAX(hot->data_latency_ps, hot->pause_latency_ps) + (net->cut_bytes ? 2 : 1) * (sim_ps)slowest_frame);
+        longest = MAX(longest, (sim_ps)MAX(hot->data_latency_ps, hot->pause_latency_ps) + longest_wait);
     }
     if (lookahead == SIM_PS_MAX)
         lookahead = UNIT_US; /* no links: local work only */
@@ -369,12 +284,10 @@ struct net *net_new(const struct net_graph *graph, const struct job *job, const 
     net->job = job;
     net->config = *config;
     net->op = g_new0(struct op_run, MAX(job_n_ops(job), 1));
-    if (!set_constants(net, err)) {
-        net_free(net);
-        return NULL;
-    }
+    set_constants(net);
     number_vertices(net);
-    if (!build_ports(net, err) || !build_core(net, err) || !net_build_qps(net, err)) {
+    if (!build_ports(net, err) || !build_core(net, err) || !net_build_qps(net, err) || !watchdog_build(net, err) ||
+        !link_build(net, err) || !forward_build(net, err) || !fault_build(net, err)) {
         net_free(net);
         return NULL;
     }
@@ -388,7 +301,14 @@ void net_free(struct net *net)
 {
     if (!net)
         return;
+    if (net->cold)
+        link_release(net);
+    forward_release(net);
+    fault_release(net);
+    profile_release(net);
     for (uint32_t v = 0; v < net->n_vertices; v++) {
+        g_free(net->vertex[v].incidents);
+        g_free(net->vertex[v].flowlets);
         g_free(net->vertex[v].slab.slot);
         g_free(net->vertex[v].stack);
         g_free(net->vertex[v].local);

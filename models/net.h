@@ -74,6 +74,8 @@ struct net_config {
     const struct nic_params *nic;
     const struct dcqcn_params *dcqcn;
     const struct node_params *node;
+    const struct qos_params *qos;
+    const struct pfcwd_params *pfcwd;
     const char *const *node_names; /* of the graph; borrowed */
     uint64_t seed;
     uint8_t data_class;
@@ -119,6 +121,7 @@ struct net_totals {
     uint64_t pause_frames, resume_frames;
     sim_ps paused_ps;        /* summed over paused ports and classes */
     uint64_t drop_pkts, lossless_drop_pkts;
+    uint64_t lost_pkts, no_route_pkts, storms, watch_drop_pkts;
     uint64_t nak_pkts, retransmitted_pkts, timeouts, failed_qps;
     uint64_t ops_done, ops_total;
     uint32_t n_qps;
@@ -143,13 +146,30 @@ struct net_port_view {
     int64_t headroom_bytes;     /* granted to each lossless class */
     int64_t headroom_needed_bytes; /* by the physical rule */
     uint64_t lossless_drop_pkts;
+    uint64_t lost_pkts, lost_bytes;  /* on the link behind this port */
+    uint64_t storms, restores, watch_drop_pkts; /* PFC watchdog */
+    uint64_t ignored_pauses;         /* of priorities that are not obeyed here */
     sim_ps busy_until_ps;
 };
 void net_port_view(const struct net *net, uint32_t port, struct net_port_view *view);
 int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class);
 
-struct net_class_ledger { uint64_t sent_pkts, sent_bytes, received_pkts, received_bytes, dropped_pkts, dropped_bytes, waiting_pkts; };
-/* Frames of CLASS put into the fabric, taken out of it, dropped, and still in a queue or on a wire (counted, not derived). */
+/* Of one class of a port: its egress queue, its ingress group, and the pause frames of that priority. */
+struct net_class_view {
+    uint64_t tx_data_pkts, tx_answer_pkts; /* CNPs not counted */
+    uint64_t tx_bytes;                     /* on the wire, CNPs counted */
+    uint64_t ecn_marked_pkts, drop_pkts, drop_bytes;
+    uint64_t pause_rx_frames, pause_tx_frames, resume_rx_frames, resume_tx_frames;
+    uint64_t on2off;      /* pauses of the queue that ended */
+    sim_ps paused_ps;     /* the queue was told to stop */
+    int64_t queue_bytes, queue_max_bytes, group_max_bytes, headroom_max_bytes;
+};
+void net_class_view(const struct net *net, uint32_t port, uint32_t class, struct net_class_view *view);
+
+struct net_class_ledger {
+    uint64_t sent_pkts, sent_bytes, received_pkts, received_bytes, dropped_pkts, dropped_bytes, lost_pkts, waiting_pkts;
+};
+/* By code (net_code_dscp): where all NICs have the same maps it is the NIC's class. Frames of CLASS put into the fabric, taken out of it, dropped, and still in a queue or on a wire (counted, not derived). */
 void net_ledger(const struct net *net, uint32_t class, struct net_class_ledger *ledger);
 
 /* Times of an op, -1 where it has not happened. */
@@ -182,6 +202,25 @@ int64_t net_wire_bytes(const struct net *net, int64_t bytes);
 struct net_pause_event { sim_ps t_ps; uint32_t port; uint8_t class; uint32_t quanta; };
 /* Pause frames as they arrived, in time order (transfer full: GArray of struct net_pause_event). */
 GArray *net_pause_events(const struct net *net);
+
+/* What else happened, in time order (transfer full: GArray of struct net_incident). */
+enum net_incident_kind {
+    NET_INCIDENT_STORM, NET_INCIDENT_STORM_OVER, /* watchdog; detail: queue */
+    NET_INCIDENT_FAULT, NET_INCIDENT_FAULT_OVER, /* detail: index of the fault */
+    NET_INCIDENT_FAILOVER,                       /* a NIC's queue pairs moved away from this port; detail: their number */
+    NET_INCIDENT_REROUTED,                       /* a switch uses new tables; detail: its links known to be down */
+    NET_INCIDENT_NIC_WATCHDOG,                   /* a NIC gave up pausing; detail: class */
+};
+struct net_incident { sim_ps t_ps; uint32_t port; enum net_incident_kind kind; uint32_t detail; };
+GArray *net_incidents(const struct net *net);
+
+/* Frames that left the capture ports, lost ones included, in time order (transfer full: GArray of struct net_frame; the
+ * words of models/packet.h). LEFT_OUT: how many capture_max_frames kept out. */
+struct net_frame { sim_ps t_ps; uint32_t port; uint32_t a, b, c; };
+GArray *net_captured(const struct net *net, uint64_t *left_out);
+/* DSCP and PCP that stand behind a packet's code. */
+uint8_t net_code_dscp(const struct net *net, uint32_t code);
+uint8_t net_code_pcp(const struct net *net, uint32_t code);
 
 /* Holds the laws: buffer sums, packets conserved, no link above its rate. False with ERR naming the broken one. */
 bool net_check_laws(const struct net *net, GError **err);

@@ -10,54 +10,73 @@
 
 #include "models/net.h"
 #include "models/packet.h"
+#include "models/profile.h"
 #include "sim/core.h"
-
-#define NET_CLASSES 8
 
 struct port_hot {
     sim_ps busy_until_ps;
-    uint64_t tx_bytes;   /* on the wire */
-    uint32_t tx_pkts[2]; /* data; ACKs and NAKs. CNPs and pause frames are in port_cold */
+    const struct port_profile *profile;
     uint32_t ps_per_byte_q16;
     uint32_t data_latency_ps;  /* cable, FEC, and the receiver's pipeline */
     uint32_t pause_latency_ps; /* cable, FEC, and the receiver's response time */
     uint32_t channel;          /* internal index of the peer port; NET_NONE: nothing plugged in */
     uint32_t peer_node;        /* simulated node of the peer */
-    uint32_t kmin_bytes;       /* UINT32_MAX: never marks */
-    uint32_t alpha_q16;
     uint16_t cut_bytes;        /* the peer handles a frame when this much is in; 0: all of it */
-    uint16_t xoff;             /* ingress classes that we have paused, one bit each */
+    uint16_t xoff;             /* priority groups that have paused the peer, one bit each; upper half: that drop all (watchdog) */
+    uint32_t cut_wire_ps;      /* time of cut_bytes on the wire */
+    uint32_t spare[3];
     union { /* together: is there anything to do or to wait for at this egress? */
         struct {
-            uint16_t nonempty;   /* classes with frames waiting; not bytes: see has_arrivals in sim/core.h */
-            uint16_t paused;     /* classes that the peer has paused */
-            uint16_t pause_todo; /* classes for which a pause frame waits to be sent */
+            uint16_t nonempty;   /* queues with frames waiting; not bytes: see has_arrivals in sim/core.h */
+            uint16_t paused;     /* queues that the peer has paused; upper half: that drop all (watchdog) */
+            uint16_t pause_todo; /* priority groups for which a pause frame waits to be sent */
             uint16_t armed;      /* transmit-done is pending */
         };
         uint64_t egress;
     };
 };
-/* port_hot.egress with all but the pauses of other classes: zero means that a frame of CLASS may go at once. */
-#define PORT_EGRESS_BUSY(class) (~(UINT64_C(0xffff) << 16) | UINT64_C(1) << (16 + (class)))
+/* port_hot.egress with all but the pauses of other queues: zero means that a frame of QUEUE may go at once. */
+#define PORT_EGRESS_BUSY(queue) (~(UINT64_C(0xffff) << 16) | UINT64_C(0x101) << (16 + (queue)))
 _Static_assert(sizeof(struct port_hot) == 64, "one cache line a port");
 
-struct queue { uint32_t head, tail, bytes, max_bytes; };             /* egress, per class */
+/* Egress, per class. BYTES are charges; TX_PKTS: data; ACKs and other answers. CNPs and pause frames are in port_cold. TX_BYTES: on the wire. */
+struct queue { uint32_t head, tail, bytes, max_bytes, tx_pkts[2]; uint64_t tx_bytes; };
 struct group { uint32_t used, headroom, max_used, max_headroom; };   /* ingress, per class; used = reserved + shared */
+
+/* Pools of a switch: ingress slices, egress, shared headroom. */
+struct net_pool { int64_t used, total; };
+enum { POOL_INGRESS, POOL_EGRESS_LOSSLESS = 4, POOL_EGRESS_LOSSY, POOL_HEADROOM, NET_N_POOLS };
+
+/* Watch over a queue for pause storms; see watchdog.c. */
+struct queue_watch {
+    sim_ps bad_ps;        /* paused without break for so long, by polls */
+    sim_ps since_ps;      /* of the storm; -1: none */
+    uint64_t rx, on2off;  /* of its priorities, at the last poll */
+    bool was_paused;
+};
 
 struct port_cold {
     uint64_t rate_bps;
     uint32_t graph_port, node; /* simulated node */
-    uint32_t kmax_bytes, headroom_bytes;
-    uint64_t pmax_threshold;   /* Pmax as a 64-bit fraction */
-    uint64_t lossy_alpha_q16;
-    uint64_t n_draws, ecn_marked_pkts, drop_pkts, drop_bytes, lossless_drop_pkts;
-    uint32_t headroom_needed_bytes; /* by the physical rule, whatever rule is in force */
-    uint64_t pause_rx, pause_tx, resume_rx, resume_tx;
+    uint64_t n_draws;
+    uint64_t ecn_marked_pkts[NET_CLASSES], drop_pkts[NET_CLASSES], drop_bytes[NET_CLASSES], lossless_drop_pkts;
+    uint64_t pause_rx[NET_CLASSES], pause_tx[NET_CLASSES], resume_rx[NET_CLASSES], resume_tx[NET_CLASSES];
+    uint64_t on2off[NET_CLASSES];     /* pauses of a priority that ended */
+    uint64_t ignored_pauses;          /* of priorities that are not obeyed here */
     uint32_t tx_control_pkts;
-    sim_ps paused_ps, pause_start_ps[NET_CLASSES], pause_end_ps[NET_CLASSES], xoff_sent_ps[NET_CLASSES];
-    uint8_t end_armed, refresh_armed; /* classes with such a timer pending */
+    uint64_t pause_bytes;             /* on the wire */
+    sim_ps paused_ps[NET_CLASSES];    /* queue, told to stop */
+    sim_ps pause_start_ps[NET_CLASSES], pause_end_ps[NET_CLASSES]; /* queue */
+    sim_ps xoff_sent_ps[NET_CLASSES]; /* group */
+    sim_ps xoff_rx_ps[NET_CLASSES];   /* queue: last XOFF that arrived */
+    uint8_t end_armed, refresh_armed; /* queues, groups with such a timer pending */
     int64_t deficit[NET_CLASSES];
     uint8_t dwrr_class;
+    struct net_special *special;      /* NULL: nothing */
+    struct queue_watch *watch;        /* NET_CLASSES of them; NULL: no watchdog */
+    bool watch_armed;
+    bool known_down;                  /* its node knows that the link is down */
+    uint64_t storms, restores, watch_drop_pkts;
 };
 
 /* A packet in a queue. */
@@ -65,12 +84,15 @@ struct slot {
     uint32_t next, a, b, c;
     sim_ps ready_ps; /* a faster egress may not start before the last bit is in; 0: now */
     uint32_t in_port;
-    uint32_t pad;
+    uint32_t charge; /* bytes that it takes in the buffer; SLOT_PLAIN; its priority group above SLOT_PG_SHIFT */
 };
+#define SLOT_CHARGE 0x00ffffffu
+#define SLOT_PLAIN (1u << 24)
+#define SLOT_PG_SHIFT 25
 
 struct slab { struct slot *slot; uint32_t free, cap, n_used; };
 
-struct ledger { uint64_t sent_pkts, sent_bytes, received_pkts, received_bytes, dropped_pkts, dropped_bytes; };
+struct ledger { uint64_t sent_pkts, sent_bytes, received_pkts, received_bytes, dropped_pkts, dropped_bytes, lost_pkts; };
 
 /* A simulated node: one switch, one server, or several servers that share their fate in time. */
 struct net_vertex {
@@ -79,8 +101,16 @@ struct net_vertex {
     uint32_t n_ports;
     bool is_switch;
     /* switch */
-    int64_t shared_used, shared_total, used_bytes;
-    bool was_busy; /* the last window had arrivals for most of its ports */
+    struct net_pool pool[NET_N_POOLS];
+    uint32_t cut_bytes; /* forwards when so much of a frame is in; 0: all of it */
+    bool was_busy;      /* the last window had arrivals for most of its ports */
+    uint32_t graph_node; /* of a switch */
+    uint32_t forward_state; /* index of the tables that it uses */
+    uint32_t n_storms;      /* queues in a storm by its watchdog */
+    uint32_t n_local_down;  /* own ports that it knows to be down */
+    uint32_t n_turns;       /* spray: ports taken so far */
+    uint64_t n_draws, no_route_pkts;
+    struct flowlet *flowlets;
     /* host */
     uint32_t *stack; /* ops to start */
     uint32_t n_stack, cap_stack;
@@ -92,6 +122,8 @@ struct net_vertex {
     struct ledger ledger[NET_CLASSES];
     struct net_pause_event *pauses;
     uint32_t n_pauses, cap_pauses;
+    struct net_incident *incidents;
+    uint32_t n_incidents, cap_incidents;
     uint64_t nak_pkts, retransmitted_pkts, timeouts, cnp_sent, cnp_handled, echo_acks, lossless_drops, failed_qps;
 };
 
@@ -183,15 +215,18 @@ struct net {
     /* constants of the run, near each other */
     uint32_t mtu, frame_overhead, reth, gap_bytes, ack_bytes, cnp_bytes, pause_bytes;
     uint32_t ack_interval, window_pkts;
-    uint32_t reserved_bytes, xon_offset_bytes, lossy_limit_bytes;
-    uint32_t cut_bytes;
     sim_ps timeout_ps;
-    uint8_t lossless_mask, ecn_mask, strict_mask;
-    bool echo_mode, ack_bypass, mark_at_enqueue, pause_timed, repace;
+    bool echo_mode, ack_bypass, pause_timed, repace;
+    bool any_lossless;
     bool prefetch, prefetch_paths; /* the ports, the paths exceed a core's own cache */
     bool mixed_cut_through; /* cut-through, and links of different rates */
     uint32_t cc_wants; /* CC_WANTS_... */
-    uint32_t weights[NET_CLASSES];
+    struct profile_set *profiles;
+    struct forward *forward; /* NULL: fixed paths and no link that fails */
+    struct fault_run *fault;
+    double *node_slowdown;   /* by graph node: of compute; NULL: no faults */
+    uint8_t code_dscp[NET_CLASSES], code_pcp[NET_CLASSES];
+    uint32_t n_codes;
     /* written atomically by hosts */
     uint64_t ops_done;
     uint64_t total_pkts; /* data packets of all messages */
@@ -212,6 +247,8 @@ enum net_timer {
     TIMER_LOCAL_SENT,  /* op: a local transfer has left its GPU */
     TIMER_LOCAL,       /* op: a local transfer has arrived */
     TIMER_LOCAL_START, /* local transfers look for free GPU sides */
+    TIMER_WATCH,       /* internal port: PFC watchdog polls */
+    TIMER_FAULT,       /* index of a fault << 1 | it ends */
 };
 #define NET_TIMER(kind, x) ((uint64_t)(kind) << 56 | (uint64_t)(x))
 #define NET_TIMER_KIND(id) ((enum net_timer)((id) >> 56))
@@ -244,10 +281,13 @@ static inline void net_slot_give(struct slab *slab, uint32_t at)
     slab->free = at;
 }
 
+/* CHARGE is what the frame is charged, with flags. */
 static inline void net_enqueue(struct slab *slab, struct port_hot *port, struct queue *queue, uint32_t class, uint32_t at,
-                               uint32_t bytes)
+                               uint32_t charge)
 {
+    uint32_t bytes = charge & SLOT_CHARGE;
     slab->slot[at].next = NET_NONE;
+    slab->slot[at].charge = charge;
     if (port->nonempty >> class & 1)
         slab->slot[queue->tail].next = at;
     else
@@ -265,7 +305,7 @@ static inline uint32_t net_dequeue(struct slab *slab, struct port_hot *port, str
     queue->head = slab->slot[at].next;
     if (queue->head == NET_NONE)
         port->nonempty = (uint16_t)(port->nonempty & ~(1u << class));
-    queue->bytes -= packet_bytes(slab->slot[at].c);
+    queue->bytes -= slab->slot[at].charge & SLOT_CHARGE;
     return at;
 }
 
@@ -280,25 +320,79 @@ static inline uint32_t net_message_pkts(const struct net *net, int64_t bytes)
     return bytes <= net->mtu ? 1 : (uint32_t)((bytes + net->mtu - 1) / net->mtu);
 }
 
+/* When the peer handles a frame of BYTES that takes WIRE_PS, from its beginning on. */
+static inline sim_ps net_seen_after(const struct port_hot *port, uint32_t bytes, sim_ps wire_ps)
+{
+    return port->cut_bytes && port->cut_bytes < bytes ? port->cut_wire_ps : wire_ps;
+}
+
 /* ---- pfc.c --------------------------------------------------------------- */
-/* A pause frame has arrived on PORT. Returns true when a class may send again. */
+/* A pause frame for PRIORITIES has arrived on PORT. Returns true when a queue may send again. */
 bool pfc_receive(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v, uint32_t port,
-                 uint32_t quanta, uint32_t class, sim_ps now_ps);
-/* TIMER_PAUSE_END; true when the class may send again. */
+                 uint32_t quanta, uint32_t priorities, sim_ps now_ps);
+/* TIMER_PAUSE_END; true when the queue may send again. */
 bool pfc_pause_end(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class,
                    sim_ps now_ps);
 /* TIMER_REFRESH; true when a pause frame waits to be sent. */
 bool pfc_refresh(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class,
                  sim_ps now_ps);
-/* Sends the pause frame of the lowest waiting class; the port must be free. */
+/* Sends the pause frame of the lowest waiting group; the port must be free. */
 void pfc_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
+
+/* One pause frame with any quanta and priorities; the port must be free. */
+void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+             uint32_t priorities, sim_ps now_ps);
+/* The pause of queue CLASS is over. */
+void pfc_resume(struct net *net, uint32_t port, uint32_t class, sim_ps now_ps);
+sim_ps pfc_quanta_ps(const struct port_hot *port, uint32_t quanta);
+
+/* Notes that something happened to PORT (an internal index). */
+void net_incident(struct net *net, struct sim_core *core, struct net_vertex *v, enum net_incident_kind kind, uint32_t port,
+                  uint32_t detail, sim_ps now_ps);
+/* Values by place: those of the configuration's site, or of the run. */
+const void *net_site_port(const struct net *net, enum net_params kind, uint32_t graph_port, uint32_t class);
+const void *net_site_node(const struct net *net, enum net_params kind, uint32_t graph_node);
+
+/* ---- watchdog.c ------------------------------------------------------------ */
+bool watchdog_build(struct net *net, GError **err);
+/* An XOFF for queue CLASS has arrived; true when it is to be ignored. */
+bool watchdog_on_xoff(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class, sim_ps now_ps);
+void watchdog_poll(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
+
+/* ---- link.c: what a frame meets on its way ----------------------------------- */
+bool link_build(struct net *net, GError **err);
+void link_release(struct net *net);
+/* A frame goes on the wire of a port whose profile is special; false: it is lost. */
+bool special_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps, uint32_t a,
+                      uint32_t b, uint32_t c);
+/* A frame has come in on such a port; false: the link went down under it. */
+bool special_receive(struct net *net, struct sim_core *core, struct net_vertex *v, uint32_t port, uint32_t c);
+
+/* ---- fault.c, forward.c -------------------------------------------------------- */
+bool fault_build(struct net *net, GError **err);
+void fault_release(struct net *net);
+void fault_timer(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t what, sim_ps now_ps);
+bool forward_build(struct net *net, GError **err);
+void forward_release(struct net *net);
+/* Egress of a packet of queue pair and direction A, internal port; NET_NONE: there is none (counted). */
+uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uint32_t a, uint32_t c, sim_ps now_ps);
+/* The tables of state STATE hold at this node from now on. */
+void forward_use(struct net *net, struct net_vertex *v, uint32_t state);
+uint32_t forward_n_down(const struct net *net, uint32_t state); /* links */
 
 /* net_qps.c: queue pairs and paths of the job. */
 bool net_build_qps(struct net *net, GError **err);
 
 /* ---- switch.c, nic.c ----------------------------------------------------- */
 void switch_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch);
+void switch_flush(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class, sim_ps now_ps);
+/* Sends if the port is free and something may go. */
+void switch_wake(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
 void host_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch);
+/* The link of PORT is up again: sends what waits. */
+void nic_wake_port(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
+/* PORT FROM has died: its queue pairs and answers go on over port TO of the same host. Their number. */
+uint32_t nic_move_qps(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t from, uint32_t to, sim_ps now_ps);
 /* A work request (SEND op) reaches its queue pair. */
 void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps);
 

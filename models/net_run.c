@@ -17,7 +17,7 @@ static uint64_t packets_waiting(const struct net *net)
         for (int c = 0; c < NET_CLASSES; c++) {
             const struct ledger *l = &net->vertex[v].ledger[c];
             sent += l->sent_pkts;
-            gone += l->received_pkts + l->dropped_pkts;
+            gone += l->received_pkts + l->dropped_pkts + l->lost_pkts;
         }
     return sent - gone;
 }
@@ -51,6 +51,15 @@ static void add_wait(struct wait_graph *w, uint32_t from, uint32_t to)
     g_array_append_val(list, to);
 }
 
+/* The queues at the other end of IN's link that stop for its priority group PG wait for queue C of port P. */
+static void add_waits(struct wait_graph *w, uint32_t in, uint32_t pg, uint32_t to)
+{
+    const struct port_hot *port = &w->net->port[in];
+    const uint8_t *queue_of_priority = w->net->port[port->channel].profile->queue_of_priority;
+    for (uint32_t left = port->profile->priorities_of_pg[pg]; left; left &= left - 1)
+        add_wait(w, port->channel << 3 | (uint32_t)queue_of_priority[__builtin_ctz(left)], to);
+}
+
 /* Frames queued at a paused egress hold the buffer of their ingress, whose peer is paused for it. */
 static void collect_waits(struct wait_graph *w)
 {
@@ -63,9 +72,11 @@ static void collect_waits(struct wait_graph *w)
             if (!(net->port[p].paused & net->port[p].nonempty & 1u << c))
                 continue;
             for (uint32_t at = net->queue[p][c].head; at != NET_NONE; at = v->slab.slot[at].next) {
-                const struct port_hot *in = &net->port[v->slab.slot[at].in_port];
-                if (in->xoff >> c & 1)
-                    add_wait(w, in->channel << 3 | c, p << 3 | c);
+                const struct slot *slot = &v->slab.slot[at];
+                const struct port_hot *in = &net->port[slot->in_port];
+                uint32_t pg = in->profile->pg_of_code[packet_code(slot->c)];
+                if (in->xoff >> pg & 1)
+                    add_waits(w, slot->in_port, pg, p << 3 | c);
             }
         }
     }

@@ -1,5 +1,8 @@
 /* net_view.c - what a run left behind, and the laws that it must have kept. */
 #include "models/buffer.h"
+#include "models/link.h"
+
+#include <string.h>
 
 static void add_vertex(const struct net_vertex *v, struct net_totals *t)
 {
@@ -11,16 +14,46 @@ static void add_vertex(const struct net_vertex *v, struct net_totals *t)
     t->cnp_handled_pkts += v->cnp_handled;
     t->echo_acks += v->echo_acks;
     t->lossless_drop_pkts += v->lossless_drops;
+    t->no_route_pkts += v->no_route_pkts;
     for (int c = 0; c < NET_CLASSES; c++)
         t->drop_pkts += v->ledger[c].dropped_pkts;
 }
 
+static sim_ps queue_paused_ps(const struct net *net, uint32_t p, int c)
+{
+    bool now = net->port[p].paused >> c & 1;
+    return net->cold[p].paused_ps[c] + (now ? net_now(net) - net->cold[p].pause_start_ps[c] : 0);
+}
+
 static sim_ps paused_ps(const struct net *net, uint32_t p)
 {
-    sim_ps sum = net->cold[p].paused_ps;
+    sim_ps sum = 0;
     for (int c = 0; c < NET_CLASSES; c++)
-        if (net->port[p].paused >> c & 1)
-            sum += net_now(net) - net->cold[p].pause_start_ps[c];
+        sum += queue_paused_ps(net, p, c);
+    return sum;
+}
+
+static uint64_t sum8(const uint64_t *x)
+{
+    uint64_t sum = 0;
+    for (int c = 0; c < NET_CLASSES; c++)
+        sum += x[c];
+    return sum;
+}
+
+static uint64_t wire_bytes(const struct net *net, uint32_t p)
+{
+    uint64_t sum = net->cold[p].pause_bytes;
+    for (int c = 0; c < NET_CLASSES; c++)
+        sum += net->queue[p][c].tx_bytes;
+    return sum;
+}
+
+static uint64_t sent_pkts(const struct net *net, uint32_t p, int answers)
+{
+    uint64_t sum = 0;
+    for (int c = 0; c < NET_CLASSES; c++)
+        sum += net->queue[p][c].tx_pkts[answers];
     return sum;
 }
 
@@ -38,14 +71,16 @@ void net_totals(const struct net *net, struct net_totals *t)
     for (uint32_t v = 0; v < net->n_vertices; v++)
         add_vertex(&net->vertex[v], t);
     for (uint32_t p = 0; p < net->n_ports; p++) {
-        const struct port_hot *hot = &net->port[p];
         const struct port_cold *cold = &net->cold[p];
-        t->data_hops += hot->tx_pkts[0];
-        t->ack_hops += hot->tx_pkts[1];
+        t->data_hops += sent_pkts(net, p, 0);
+        t->ack_hops += sent_pkts(net, p, 1);
         t->control_hops += cold->tx_control_pkts;
-        t->ecn_marked_pkts += cold->ecn_marked_pkts;
-        t->pause_frames += cold->pause_tx;
-        t->resume_frames += cold->resume_tx;
+        t->ecn_marked_pkts += sum8(cold->ecn_marked_pkts);
+        t->pause_frames += sum8(cold->pause_tx);
+        t->resume_frames += sum8(cold->resume_tx);
+        t->storms += cold->storms;
+        t->watch_drop_pkts += cold->watch_drop_pkts;
+        t->lost_pkts += cold->special ? cold->special->lost_pkts : 0;
         t->paused_ps += paused_ps(net, p);
     }
     for (uint32_t q = 0; q < net->n_qps; q++) {
@@ -61,7 +96,41 @@ void net_progress(const struct net *net, struct net_progress *progress)
     for (uint32_t v = 0; v < net->n_vertices; v++)
         progress->received_pkts += net->vertex[v].rx_data_pkts;
     for (uint32_t p = 0; p < net->n_ports; p++)
-        progress->hops += (uint64_t)net->port[p].tx_pkts[0] + net->port[p].tx_pkts[1] + net->cold[p].tx_control_pkts;
+        progress->hops += sent_pkts(net, p, 0) + sent_pkts(net, p, 1) + net->cold[p].tx_control_pkts;
+}
+
+/* Of the lossless groups of a port the largest: they differ only where a scenario says so class by class. */
+static uint32_t granted_headroom(const struct port_profile *profile)
+{
+    uint32_t most = 0;
+    for (int c = 0; c < NET_CLASSES; c++)
+        if (profile->lossless_pgs >> c & 1)
+            most = MAX(most, profile->pg[c].headroom);
+    return most;
+}
+
+void net_class_view(const struct net *net, uint32_t port, uint32_t class, struct net_class_view *view)
+{
+    uint32_t p = net->port_of_graph[port];
+    const struct port_cold *cold = &net->cold[p];
+    const struct queue *queue = &net->queue[p][class];
+    const struct group *group = &net->group[p][class];
+    *view = (struct net_class_view){.tx_data_pkts = queue->tx_pkts[0],
+                                    .tx_answer_pkts = queue->tx_pkts[1],
+                                    .tx_bytes = queue->tx_bytes,
+                                    .ecn_marked_pkts = cold->ecn_marked_pkts[class],
+                                    .drop_pkts = cold->drop_pkts[class],
+                                    .drop_bytes = cold->drop_bytes[class],
+                                    .pause_rx_frames = cold->pause_rx[class],
+                                    .pause_tx_frames = cold->pause_tx[class],
+                                    .resume_rx_frames = cold->resume_rx[class],
+                                    .resume_tx_frames = cold->resume_tx[class],
+                                    .on2off = cold->on2off[class],
+                                    .paused_ps = queue_paused_ps(net, p, (int)class),
+                                    .queue_bytes = queue->bytes,
+                                    .queue_max_bytes = queue->max_bytes,
+                                    .group_max_bytes = group->max_used,
+                                    .headroom_max_bytes = group->max_headroom};
 }
 
 void net_port_view(const struct net *net, uint32_t port, struct net_port_view *view)
@@ -69,21 +138,29 @@ void net_port_view(const struct net *net, uint32_t port, struct net_port_view *v
     uint32_t p = net->port_of_graph[port];
     const struct port_hot *hot = &net->port[p];
     const struct port_cold *cold = &net->cold[p];
-    *view = (struct net_port_view){.tx_bytes = hot->tx_bytes,
-                                   .tx_data_pkts = hot->tx_pkts[0],
-                                   .tx_ack_pkts = hot->tx_pkts[1],
+    *view = (struct net_port_view){.tx_bytes = wire_bytes(net, p),
+                                   .tx_data_pkts = sent_pkts(net, p, 0),
+                                   .tx_ack_pkts = sent_pkts(net, p, 1),
                                    .tx_control_pkts = cold->tx_control_pkts,
-                                   .ecn_marked_pkts = cold->ecn_marked_pkts,
-                                   .drop_pkts = cold->drop_pkts,
-                                   .drop_bytes = cold->drop_bytes,
-                                   .pause_rx_frames = cold->pause_rx,
-                                   .pause_tx_frames = cold->pause_tx,
+                                   .ecn_marked_pkts = sum8(cold->ecn_marked_pkts),
+                                   .drop_pkts = sum8(cold->drop_pkts),
+                                   .drop_bytes = sum8(cold->drop_bytes),
+                                   .pause_rx_frames = sum8(cold->pause_rx),
+                                   .pause_tx_frames = sum8(cold->pause_tx),
                                    .paused_ps = paused_ps(net, p),
                                    .paused_now = (uint8_t)hot->paused,
-                                   .headroom_bytes = cold->headroom_bytes,
-                                   .headroom_needed_bytes = cold->headroom_needed_bytes,
+                                   .headroom_bytes = granted_headroom(hot->profile),
+                                   .headroom_needed_bytes = hot->profile->headroom_needed,
                                    .lossless_drop_pkts = cold->lossless_drop_pkts,
                                    .busy_until_ps = hot->busy_until_ps};
+    if (cold->special) {
+        view->lost_pkts = cold->special->lost_pkts;
+        view->lost_bytes = cold->special->lost_bytes;
+    }
+    view->storms = cold->storms;
+    view->restores = cold->restores;
+    view->watch_drop_pkts = cold->watch_drop_pkts;
+    view->ignored_pauses = cold->ignored_pauses;
     for (int c = 0; c < NET_CLASSES; c++) {
         const struct group *g = &net->group[p][c];
         view->queue_max_bytes = MAX(view->queue_max_bytes, (int64_t)net->queue[p][c].max_bytes);
@@ -97,14 +174,13 @@ int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class)
     return net->queue[net->port_of_graph[port]][class].bytes;
 }
 
-static uint64_t queued_pkts(const struct net *net, uint32_t p, uint32_t class)
+static uint64_t queued_pkts(const struct net *net, uint32_t p, uint32_t code)
 {
     uint64_t n = 0;
     const struct slab *slab = &net->vertex[net->cold[p].node].slab;
-    if (!(net->port[p].nonempty >> class & 1))
-        return 0;
-    for (uint32_t at = net->queue[p][class].head; at != NET_NONE; at = slab->slot[at].next)
-        n++;
+    for (uint32_t left = net->port[p].nonempty & 0xffu; left; left &= left - 1)
+        for (uint32_t at = net->queue[p][__builtin_ctz(left)].head; at != NET_NONE; at = slab->slot[at].next)
+            n += packet_code(slab->slot[at].c) == code;
     return n;
 }
 
@@ -131,6 +207,7 @@ void net_ledger(const struct net *net, uint32_t class, struct net_class_ledger *
         out->received_bytes += l->received_bytes;
         out->dropped_pkts += l->dropped_pkts;
         out->dropped_bytes += l->dropped_bytes;
+        out->lost_pkts += l->lost_pkts;
     }
     for (uint32_t p = 0; p < net->n_ports; p++)
         out->waiting_pkts += queued_pkts(net, p, class);
@@ -234,6 +311,61 @@ GArray *net_pause_events(const struct net *net)
     return all;
 }
 
+static int compare_incidents(const void *a, const void *b)
+{
+    const struct net_incident *x = a, *y = b;
+    if (x->t_ps != y->t_ps)
+        return x->t_ps < y->t_ps ? -1 : 1;
+    if (x->port != y->port)
+        return x->port < y->port ? -1 : 1;
+    return (x->kind > y->kind) - (x->kind < y->kind);
+}
+
+GArray *net_incidents(const struct net *net)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(struct net_incident));
+    for (uint32_t v = 0; v < net->n_vertices; v++)
+        g_array_append_vals(all, net->vertex[v].incidents, net->vertex[v].n_incidents);
+    if (all->len > 1)
+        qsort(all->data, all->len, sizeof(struct net_incident), compare_incidents);
+    return all;
+}
+
+void net_incident(struct net *net, struct sim_core *core, struct net_vertex *v, enum net_incident_kind kind, uint32_t port,
+                  uint32_t detail, sim_ps now_ps)
+{
+    if (v->n_incidents == v->cap_incidents)
+        sim_grow(core, &v->incidents, &v->cap_incidents, v->n_incidents + 1, sizeof *v->incidents);
+    v->incidents[v->n_incidents++] = (struct net_incident){now_ps, net->cold[port].graph_port, kind, detail};
+}
+
+static int compare_frames(const void *a, const void *b)
+{
+    const struct net_frame *x = a, *y = b;
+    if (x->t_ps != y->t_ps)
+        return x->t_ps < y->t_ps ? -1 : 1;
+    return (x->port > y->port) - (x->port < y->port);
+}
+
+GArray *net_captured(const struct net *net, uint64_t *left_out)
+{
+    GArray *all = g_array_new(FALSE, FALSE, sizeof(struct net_frame));
+    *left_out = 0;
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        const struct net_special *special = net->cold[p].special;
+        if (!special || !special->capture)
+            continue;
+        g_array_append_vals(all, special->frames, special->n_frames);
+        *left_out += special->n_left_out;
+    }
+    if (all->len > 1)
+        qsort(all->data, all->len, sizeof(struct net_frame), compare_frames);
+    return all;
+}
+
+uint8_t net_code_dscp(const struct net *net, uint32_t code) { return net->code_dscp[code]; }
+uint8_t net_code_pcp(const struct net *net, uint32_t code) { return net->code_pcp[code]; }
+
 /* ---- laws ---------------------------------------------------------------------------------- */
 static bool broken(GError **err, const char *what, const char *where, int64_t have, int64_t want)
 {
@@ -242,27 +374,44 @@ static bool broken(GError **err, const char *what, const char *where, int64_t ha
     return false;
 }
 
-/* Used bytes of a switch = bytes in its queues = sum over its ingress groups, within the buffer. */
+/* Of port P: bytes in its queues, bytes charged to its groups, and what of these is shared or headroom. */
+struct port_sums { int64_t queued, charged, shared, headroom; };
+
+static bool sum_port(const struct net *net, uint32_t p, const char *name, struct port_sums *sums, GError **err)
+{
+    const struct port_profile *profile = net->port[p].profile;
+    for (int c = 0; c < NET_CLASSES; c++) {
+        const struct group *g = &net->group[p][c];
+        bool lossless = profile->lossless_pgs >> c & 1;
+        sums->queued += net->queue[p][c].bytes;
+        sums->charged += (int64_t)g->used + g->headroom;
+        sums->headroom += g->headroom;
+        sums->shared += lossless ? buffer_shared_part(g->used, profile->pg[c].reserved) : g->used;
+        if (profile->own_headroom && g->max_headroom > profile->pg[c].headroom)
+            return broken(err, "headroom used above what is granted", name, g->max_headroom, profile->pg[c].headroom);
+    }
+    return true;
+}
+
+/* Bytes in a switch's queues = sum over its ingress groups, within the buffer; its pools hold what the groups say. */
 static bool check_buffer(const struct net *net, uint32_t vertex, const char *name, GError **err)
 {
     const struct net_vertex *v = &net->vertex[vertex];
-    int64_t queued = 0, charged = 0, shared = 0;
+    struct port_sums sums = {0};
+    int64_t ingress = 0;
     for (uint32_t p = v->first_port; p < v->first_port + v->n_ports; p++)
-        for (int c = 0; c < NET_CLASSES; c++) {
-            const struct group *g = &net->group[p][c];
-            bool lossless = net->lossless_mask >> c & 1;
-            queued += net->queue[p][c].bytes;
-            charged += (int64_t)g->used + g->headroom;
-            shared += lossless ? buffer_shared_part(g->used, net->reserved_bytes) : g->used;
-            if (g->max_headroom > net->cold[p].headroom_bytes)
-                return broken(err, "headroom used above what is granted", name, g->max_headroom, net->cold[p].headroom_bytes);
-        }
-    if (queued != v->used_bytes || charged != v->used_bytes)
-        return broken(err, "bytes in queues and bytes charged differ", name, queued, charged);
-    if (shared != v->shared_used)
-        return broken(err, "shared pool", name, shared, v->shared_used);
-    return v->used_bytes <= net->config.buffer->size_bytes ||
-           broken(err, "buffer use above its size", name, v->used_bytes, net->config.buffer->size_bytes);
+        if (!sum_port(net, p, name, &sums, err))
+            return false;
+    for (int i = POOL_INGRESS; i < POOL_EGRESS_LOSSLESS; i++)
+        ingress += v->pool[i].used;
+    const struct buffer_params *b = net_site_node(net, NET_PARAMS_BUFFER, v->graph_node);
+    if (sums.queued != sums.charged)
+        return broken(err, "bytes in queues and bytes charged differ", name, sums.queued, sums.charged);
+    if (sums.shared != ingress)
+        return broken(err, "shared pool", name, sums.shared, ingress);
+    if (b->headroom_pool_bytes && (sums.headroom != v->pool[POOL_HEADROOM].used || sums.headroom > b->headroom_pool_bytes))
+        return broken(err, "shared headroom pool", name, sums.headroom, v->pool[POOL_HEADROOM].used);
+    return sums.charged <= b->size_bytes || broken(err, "buffer use above its size", name, sums.charged, b->size_bytes);
 }
 
 static bool check_ledger(const struct net *net, uint32_t class, GError **err)
@@ -270,18 +419,22 @@ static bool check_ledger(const struct net *net, uint32_t class, GError **err)
     struct net_class_ledger l;
     net_ledger(net, class, &l);
     g_autofree char *name = g_strdup_printf("class %u", class);
-    uint64_t accounted = l.received_pkts + l.dropped_pkts + l.waiting_pkts;
+    uint64_t accounted = l.received_pkts + l.dropped_pkts + l.lost_pkts + l.waiting_pkts;
     return l.sent_pkts == accounted ||
-           broken(err, "packets sent against received + dropped + waiting", name, (int64_t)l.sent_pkts, (int64_t)accounted);
+           broken(err, "packets sent against received + dropped + lost + waiting", name, (int64_t)l.sent_pkts, (int64_t)accounted);
 }
 
 /* A link can't have carried more than its rate until the end of its last frame. */
 static bool check_link(const struct net *net, uint32_t p, GError **err)
 {
     const struct port_hot *hot = &net->port[p];
-    if (hot->channel == NET_NONE || hot->tx_bytes == 0)
+    uint64_t sent_bytes = wire_bytes(net, p);
+    if (hot->channel == NET_NONE || sent_bytes == 0)
         return true;
-    sim_ps least = (sim_ps)(((__int128)hot->tx_bytes * hot->ps_per_byte_q16) >> 16);
+    /* A link that was slower for a while carried its bytes at most at its full rate. */
+    const struct net_special *special = net->cold[p].special;
+    uint32_t q16 = special && special->full_ps_per_byte_q16 ? special->full_ps_per_byte_q16 : hot->ps_per_byte_q16;
+    sim_ps least = (sim_ps)(((__int128)sent_bytes * q16) >> 16);
     const char *name = net->config.node_names[net->graph->ports[net->cold[p].graph_port].node];
     return least <= hot->busy_until_ps || broken(err, "link above its rate", name, least, hot->busy_until_ps);
 }

@@ -63,18 +63,21 @@ static inline void arm(struct net *net, struct sim_core *core, struct sim_node *
     }
 }
 
-static inline void put_on_wire(struct net *net, struct sim_core *core, struct port_hot *port, sim_ps now_ps, uint32_t a,
-                               uint32_t b, uint32_t c)
+static inline void put_on_wire(struct net *net, struct sim_core *core, struct sim_node *node, struct port_hot *port,
+                               struct queue *queue, sim_ps now_ps, uint32_t a, uint32_t b, uint32_t c)
 {
     uint32_t bytes = packet_bytes(c);
     sim_ps wire_ps = net_wire(net, port, bytes);
-    sim_ps seen_ps = port->cut_bytes && port->cut_bytes < bytes ? net_wire(net, port, port->cut_bytes) : wire_ps;
+    sim_ps seen_ps = net_seen_after(port, bytes, wire_ps);
     port->busy_until_ps = now_ps + wire_ps;
-    port->tx_bytes += bytes + net->gap_bytes;
+    queue->tx_bytes += bytes + net->gap_bytes;
+    if (__builtin_expect(port->profile->special, 0) &&
+        !special_transmit(net, core, node, (uint32_t)(port - net->port), now_ps, a, b, c))
+        return;
     sim_send(core, port->channel, port->peer_node, now_ps + seen_ps + port->data_latency_ps, a, b, c);
 }
 
-static inline void send_control(struct net *net, struct sim_core *core, struct net_vertex *v, uint32_t p, uint32_t ready,
+static inline void send_control(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v, uint32_t p, uint32_t ready,
                                 sim_ps now_ps)
 {
     struct port_hot *port = &net->port[p];
@@ -85,8 +88,8 @@ static inline void send_control(struct net *net, struct sim_core *core, struct n
     if (packet_kind(slot.c) == PACKET_CNP)
         net->cold[p].tx_control_pkts++;
     else
-        port->tx_pkts[1]++;
-    put_on_wire(net, core, port, now_ps, slot.a, slot.b, slot.c);
+        net->queue[p][class].tx_pkts[1]++;
+    put_on_wire(net, core, node, port, &net->queue[p][class], now_ps, slot.a, slot.b, slot.c);
 }
 
 /* Makes the message after MSG the one being sent. */
@@ -158,8 +161,10 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
     uint32_t bytes = payload + net->frame_overhead + (psn == t->msg_first ? net->reth : 0);
     if (__builtin_expect(t->rate.due_ps <= now_ps, 0))
         net->cc->advance(net->cc_state, qp, &t->rate, now_ps);
-    put_on_wire(net, core, port, now_ps, qp << 1, psn, packet_make(PACKET_DATA, class, bytes) | (last ? PACKET_LAST : 0));
-    port->tx_pkts[0]++;
+    uint32_t code = port->profile->code_of_class[class];
+    struct queue *queue = &net->queue[p][class];
+    put_on_wire(net, core, node, port, queue, now_ps, qp << 1, psn, packet_make(PACKET_DATA, code, bytes) | (last ? PACKET_LAST : 0));
+    queue->tx_pkts[0]++;
     t->sent_bytes += payload;
     t->next_ps = port->busy_until_ps;
     if (t->rate.ps_per_byte > 0) {
@@ -169,7 +174,7 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
     }
     if (net->cc_wants & CC_WANTS_BYTES)
         net->cc->on_sent(net->cc_state, qp, &t->rate, bytes + net->gap_bytes, now_ps);
-    struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[class];
+    struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[code];
     ledger->sent_pkts++;
     ledger->sent_bytes += bytes;
     if (!t->timeout_armed)
@@ -191,7 +196,7 @@ static inline void send_next(struct net *net, struct sim_core *core, struct sim_
     uint32_t control = control_ready(net, port);
     uint32_t data = net->ring[p].ready & (uint32_t)~port->paused;
     if (control)
-        send_control(net, core, v, p, control, now_ps);
+        send_control(net, core, node, v, p, control, now_ps);
     else if (data)
         send_data(net, core, node, p, data, now_ps);
     arm(net, core, node, p, now_ps);
@@ -247,17 +252,18 @@ void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uin
 }
 
 /* ---- responder ------------------------------------------------------------ */
+/* Queues an answer of CLASS; its code is added to C. */
 static void queue_control(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t a,
-                          uint32_t b, uint32_t c, sim_ps now_ps)
+                          uint32_t b, uint32_t class, uint32_t c, sim_ps now_ps)
 {
     struct net_vertex *v = node->state;
-    uint32_t class = packet_code(c), bytes = packet_bytes(c);
+    uint32_t bytes = packet_bytes(c), code = net->port[port].profile->code_of_class[class];
     uint32_t at = net_slot_take(core, &v->slab);
     v->slab.slot[at].a = a;
     v->slab.slot[at].b = b;
-    v->slab.slot[at].c = c;
-    v->ledger[class].sent_pkts++;
-    v->ledger[class].sent_bytes += bytes;
+    v->slab.slot[at].c = c | packet_make(PACKET_DATA, code, 0);
+    v->ledger[code].sent_pkts++;
+    v->ledger[code].sent_bytes += bytes;
     net_enqueue(&v->slab, &net->port[port], &net->queue[port][class], class, at, bytes);
     kick(net, core, node, v, port, now_ps);
 }
@@ -268,7 +274,12 @@ static inline void send_ack(struct net *net, struct sim_core *core, struct sim_n
     struct qp_rx *r = &net->rx[qp];
     r->unacked_pkts = 0;
     queue_control(net, core, node, r->port, qp << 1 | 1, r->expected_psn,
-                  packet_make(kind, r->ack_class, net->ack_bytes) | flags, now_ps);
+                  r->ack_class, packet_make(kind, 0, net->ack_bytes) | flags, now_ps);
+}
+
+static const struct nic_params *nic_at(const struct net *net, uint32_t port)
+{
+    return net_site_node(net, NET_PARAMS_NIC, net->graph->ports[net->cold[port].graph_port].node);
 }
 
 /* Notification point: one CNP a queue pair and interval. */
@@ -280,7 +291,7 @@ static void notify(struct net *net, struct sim_core *core, struct sim_node *node
     r->last_cnp_ps = now_ps;
     ((struct net_vertex *)node->state)->cnp_sent++;
     queue_control(net, core, node, r->port, qp << 1 | 1, 0,
-                  packet_make(PACKET_CNP, (uint32_t)net->config.nic->cnp_class, net->cnp_bytes), now_ps);
+                  (uint32_t)nic_at(net, r->port)->cnp_class, packet_make(PACKET_CNP, 0, net->cnp_bytes), now_ps);
 }
 
 /* The last packet of a message is in: the receive it belongs to has its data. */
@@ -413,15 +424,17 @@ static inline void host_on_arrival(struct sim_core *core, struct sim_node *node,
     struct net *net = net_of(core);
     struct net_vertex *v = node->state;
     enum packet_kind kind = packet_kind(rec->c);
-    uint32_t class = packet_code(rec->c), port = v->first_port + channel;
+    uint32_t code = packet_code(rec->c), port = v->first_port + channel;
     sim_digest(node, now_ps, kind);
+    if (__builtin_expect(net->port[port].profile->special, 0) && !special_receive(net, core, v, port, rec->c))
+        return;
     if (__builtin_expect(kind == PACKET_PAUSE, 0)) {
-        if (pfc_receive(net, core, node, v, port, rec->a, class, now_ps))
+        if (pfc_receive(net, core, node, v, port, rec->a, rec->b, now_ps))
             kick(net, core, node, v, port, now_ps);
         return;
     }
-    v->ledger[class].received_pkts++;
-    v->ledger[class].received_bytes += packet_bytes(rec->c);
+    v->ledger[code].received_pkts++;
+    v->ledger[code].received_bytes += packet_bytes(rec->c);
     if (kind == PACKET_DATA) {
         on_data(net, core, node, rec, now_ps);
     } else if (kind == PACKET_CNP) {
@@ -448,6 +461,9 @@ static void other_timer(struct net *net, struct sim_core *core, struct sim_node 
     case TIMER_POST:
         nic_post(net, core, node, arg, now_ps);
         break;
+    case TIMER_FAULT:
+        fault_timer(net, core, node, arg, now_ps);
+        break;
     default:
         host_timer(net, core, node, NET_TIMER_KIND(id), arg, now_ps);
     }
@@ -460,7 +476,10 @@ static inline void host_on_soon(struct sim_core *core, struct sim_node *node, ui
     uint32_t p = v->first_port + what;
     sim_digest(node, now_ps, 8u + TIMER_TX_DONE);
     net->port[p].armed = false;
-    send_next(net, core, node, v, p, now_ps);
+    if (__builtin_expect(net->port[p].busy_until_ps > now_ps, 0)) /* a pause frame came before */
+        arm(net, core, node, p, now_ps);
+    else
+        send_next(net, core, node, v, p, now_ps);
 }
 
 /* A rate increase came before the gap was over: how long would it be at the new rate? */
@@ -514,4 +533,47 @@ static inline void host_prefetch(struct sim_core *core, struct sim_node *node, c
 void host_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch)
 {
     SIM_NODE_RUN(core, node, scratch, host_on_arrival, host_on_soon, host_on_timer, host_prefetch);
+}
+
+/* ---- faults ------------------------------------------------------------------ */
+void nic_wake_port(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps)
+{
+    kick(net, core, node, node->state, port, now_ps);
+}
+
+/* Answers that wait at a dead port. */
+static void move_control(struct net *net, struct net_vertex *v, uint32_t from, uint32_t to)
+{
+    for (uint32_t class = 0; class < NET_CLASSES; class++)
+        while (net->port[from].nonempty >> class & 1) {
+            uint32_t at = net_dequeue(&v->slab, &net->port[from], &net->queue[from][class], class);
+            net_enqueue(&v->slab, &net->port[to], &net->queue[to][class], class, at, packet_bytes(v->slab.slot[at].c));
+        }
+}
+
+uint32_t nic_move_qps(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t from, uint32_t to, sim_ps now_ps)
+{
+    struct ready_ring *ring = &net->ring[from];
+    uint32_t moved = 0;
+    if (ring->held != NET_NONE)
+        ring_push(net, ring->held);
+    ring->held = NET_NONE;
+    for (uint32_t class = 0; class < NET_CLASSES; class++)
+        while (ring->ready >> class & 1) {
+            uint32_t qp = ring_pop(net, ring, class);
+            net->tx[qp].port = to;
+            ring_push(net, qp);
+            moved++;
+        }
+    for (uint32_t q = 0; q < net->n_qps; q++) {
+        if (net->tx[q].port == from) {
+            net->tx[q].port = to;
+            moved++;
+        }
+        if (net->rx[q].port == from)
+            net->rx[q].port = to;
+    }
+    move_control(net, node->state, from, to);
+    kick(net, core, node, node->state, to, now_ps);
+    return moved;
 }

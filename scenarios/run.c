@@ -124,6 +124,8 @@ static bool build(struct run *run, GError **err)
                                 .nic = param_bag_get(bag, "nic"),
                                 .dcqcn = param_bag_get(bag, "dcqcn"),
                                 .node = param_bag_get(bag, "node"),
+                                .qos = param_bag_get(bag, "qos"),
+                                .pfcwd = param_bag_get(bag, "pfcwd"),
                                 .node_names = (const char *const *)run->fabric->names,
                                 .seed = (uint64_t)run->params->seed,
                                 .data_class = (uint8_t)run->params->data_class,

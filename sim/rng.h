@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 /* What a draw is for: one stream each. */
-enum sim_rng_purpose { SIM_RNG_ECN = 1, SIM_RNG_ECMP, SIM_RNG_SPORT, SIM_RNG_START };
+enum sim_rng_purpose { SIM_RNG_ECN = 1, SIM_RNG_ECMP, SIM_RNG_SPORT, SIM_RNG_START, SIM_RNG_LOSS, SIM_RNG_SPRAY };
 
 static inline uint64_t sim_mix64(uint64_t x)
 {

@@ -35,7 +35,8 @@ static inline void net_fixture_init(struct net_fixture *f)
 {
     static const struct param_group *const groups[] = {&link_param_group, &switch_param_group, &buffer_param_group,
                                                        &pfc_param_group,  &ecn_param_group,    &nic_param_group,
-                                                       &dcqcn_param_group, &node_param_group};
+                                                       &dcqcn_param_group, &node_param_group,   &qos_param_group,
+                                                       &pfcwd_param_group};
     *f = (struct net_fixture){.bag = param_bag_new(groups, G_N_ELEMENTS(groups)),
                               .nodes = g_array_new(FALSE, TRUE, sizeof(struct net_node)),
                               .links = g_array_new(FALSE, TRUE, sizeof(struct fixture_link)),
@@ -304,6 +305,8 @@ static inline struct net *net_fixture_new(struct net_fixture *f, GError **err)
     c->nic = param_bag_get(f->bag, "nic");
     c->dcqcn = param_bag_get(f->bag, "dcqcn");
     c->node = param_bag_get(f->bag, "node");
+    c->qos = param_bag_get(f->bag, "qos");
+    c->pfcwd = param_bag_get(f->bag, "pfcwd");
     c->node_names = (const char *const *)f->names->pdata;
     if (!c->route) {
         c->route = fixture_route;
@@ -318,6 +321,17 @@ static inline struct net *net_fixture_start(struct net_fixture *f)
     if (!net_fixture_new(f, &err))
         fail_msg("%s", err->message);
     return f->net;
+}
+
+/* From now on a lossy queue of any switch holds at most BYTES. */
+static inline void net_fixture_lossy_limit(struct net *net, int64_t bytes)
+{
+    for (uint32_t p = 0; p < net->n_ports; p++)
+        for (int c = 0; c < NET_CLASSES; c++) {
+            struct queue_rule *rule = &((struct port_profile *)(uintptr_t)net->port[p].profile)->queue[c];
+            rule->limit = bytes;
+            rule->alpha_q16 = 0;
+        }
 }
 
 static inline void net_fixture_assert_laws(const struct net_fixture *f)

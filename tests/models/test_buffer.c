@@ -10,27 +10,53 @@
 #define Q16(alpha) ((uint32_t)((alpha) * 65536))
 #define N_GROUPS 6
 
+static bool admit(struct net_pool *pool, struct group *group, uint32_t alpha_q16, uint32_t reserved, uint32_t headroom, uint32_t bytes)
+{
+    const struct pg_rule rule = {.alpha_q16 = alpha_q16, .reserved = reserved, .headroom = headroom};
+    return buffer_admit(pool, NULL, group, &rule, bytes);
+}
+static bool wants_xoff(const struct net_pool *pool, const struct group *group, uint32_t alpha_q16, uint32_t reserved)
+{
+    const struct pg_rule rule = {.alpha_q16 = alpha_q16, .reserved = reserved};
+    return buffer_wants_xoff(pool, group, &rule);
+}
+static bool wants_xon(const struct net_pool *pool, const struct group *group, uint32_t alpha_q16, uint32_t reserved, uint32_t xon_offset)
+{
+    const struct pg_rule rule = {.alpha_q16 = alpha_q16, .reserved = reserved, .xon_offset = xon_offset};
+    return buffer_wants_xon(pool, group, &rule);
+}
+static void release(struct net_pool *pool, struct group *group, uint32_t reserved, uint32_t bytes)
+{
+    buffer_release(pool, NULL, group, reserved, bytes);
+}
+/* As the switch does it: the egress queue first, then the group. */
+static bool admit_lossy(struct net_pool *pool, struct group *group, const struct queue *queue, int64_t limit, uint32_t bytes)
+{
+    const struct queue_rule egress = {.limit = limit};
+    const struct pg_rule rule = {.alpha_q16 = Q16(1024)};
+    return buffer_egress_has_room(pool, &egress, queue->bytes, bytes) && buffer_admit_lossy(pool, group, &rule, bytes);
+}
+
 /* ---- hand cases --------------------------------------------------------------------- */
 static void test_buffer__reserved_then_shared_then_headroom(void **state)
 {
     (void)state;
-    struct net_vertex v = {.shared_total = 10000};
+    struct net_pool v = {.total = 10000};
     struct group g = {0};
     const uint32_t one = Q16(1), reserved = 1000, headroom = 2500;
-    assert_true(buffer_admit(&v, &g, one, reserved, headroom, 1000)); /* all reserved */
-    assert_int_equal(v.shared_used, 0);
-    assert_true(buffer_admit(&v, &g, one, reserved, headroom, 3000)); /* T = 10000: shared */
-    assert_int_equal(v.shared_used, 3000);
-    assert_true(buffer_admit(&v, &g, one, reserved, headroom, 3000)); /* T = 7000, shared part would be 6000 */
-    assert_int_equal(v.shared_used, 6000);
-    assert_true(buffer_wants_xoff(&v, &g, one, reserved));            /* T = 4000 */
-    assert_true(buffer_admit(&v, &g, one, reserved, headroom, 2000)); /* above T: headroom */
+    assert_true(admit(&v, &g, one, reserved, headroom, 1000)); /* all reserved */
+    assert_int_equal(v.used, 0);
+    assert_true(admit(&v, &g, one, reserved, headroom, 3000)); /* T = 10000: shared */
+    assert_int_equal(v.used, 3000);
+    assert_true(admit(&v, &g, one, reserved, headroom, 3000)); /* T = 7000, shared part would be 6000 */
+    assert_int_equal(v.used, 6000);
+    assert_true(wants_xoff(&v, &g, one, reserved));            /* T = 4000 */
+    assert_true(admit(&v, &g, one, reserved, headroom, 2000)); /* above T: headroom */
     assert_int_equal(g.used, 7000);
     assert_int_equal(g.headroom, 2000);
-    assert_int_equal(v.shared_used, 6000);
-    assert_false(buffer_admit(&v, &g, one, reserved, headroom, 501)); /* above its limit */
-    assert_true(buffer_admit(&v, &g, one, reserved, headroom, 500));
-    assert_int_equal(v.used_bytes, 9500);
+    assert_int_equal(v.used, 6000);
+    assert_false(admit(&v, &g, one, reserved, headroom, 501)); /* above its limit */
+    assert_true(admit(&v, &g, one, reserved, headroom, 500));
     assert_int_equal(g.max_used, 9500);
     assert_int_equal(g.max_headroom, 2500);
 }
@@ -39,50 +65,48 @@ static void test_buffer__reserved_then_shared_then_headroom(void **state)
 static void test_buffer__frame_across_the_reserve(void **state)
 {
     (void)state;
-    struct net_vertex v = {.shared_total = 10000};
+    struct net_pool v = {.total = 10000};
     struct group g = {0};
-    assert_true(buffer_admit(&v, &g, Q16(1), 1000, 0, 1500));
-    assert_int_equal(v.shared_used, 500);
-    buffer_release(&v, &g, 1000, 1500);
-    assert_int_equal(v.shared_used, 0);
+    assert_true(admit(&v, &g, Q16(1), 1000, 0, 1500));
+    assert_int_equal(v.used, 500);
+    release(&v, &g, 1000, 1500);
+    assert_int_equal(v.used, 0);
     assert_int_equal(g.used, 0);
-    assert_int_equal(v.used_bytes, 0);
 }
 
 static void test_buffer__release_gives_headroom_first(void **state)
 {
     (void)state;
-    struct net_vertex v = {.shared_total = 10000, .shared_used = 4000, .used_bytes = 6000};
+    struct net_pool v = {.total = 10000, .used = 4000};
     struct group g = {.used = 5000, .headroom = 1000};
-    buffer_release(&v, &g, 1000, 1500);
+    release(&v, &g, 1000, 1500);
     assert_int_equal(g.headroom, 0);
     assert_int_equal(g.used, 4500);
-    assert_int_equal(v.shared_used, 3500);
-    buffer_release(&v, &g, 1000, 4000); /* 3500 shared, 500 of the reserve */
+    assert_int_equal(v.used, 3500);
+    release(&v, &g, 1000, 4000); /* 3500 shared, 500 of the reserve */
     assert_int_equal(g.used, 500);
-    assert_int_equal(v.shared_used, 0);
-    assert_int_equal(v.used_bytes, 500);
+    assert_int_equal(v.used, 0);
 }
 
 static void test_buffer__xon_comes_offset_below_the_threshold(void **state)
 {
     (void)state;
-    struct net_vertex v = {.shared_total = 10000, .shared_used = 5000};
+    struct net_pool v = {.total = 10000, .used = 5000};
     struct group g = {.used = 5000};
-    assert_true(buffer_wants_xoff(&v, &g, Q16(1), 0)); /* T = 5000 */
-    assert_false(buffer_wants_xon(&v, &g, Q16(1), 0, 1000));
-    buffer_release(&v, &g, 0, 499); /* shared 4501, T 5499: 998 below */
-    assert_false(buffer_wants_xoff(&v, &g, Q16(1), 0));
-    assert_false(buffer_wants_xon(&v, &g, Q16(1), 0, 1000));
-    buffer_release(&v, &g, 0, 1); /* 4500, 5500 */
-    assert_true(buffer_wants_xon(&v, &g, Q16(1), 0, 1000));
+    assert_true(wants_xoff(&v, &g, Q16(1), 0)); /* T = 5000 */
+    assert_false(wants_xon(&v, &g, Q16(1), 0, 1000));
+    release(&v, &g, 0, 499); /* shared 4501, T 5499: 998 below */
+    assert_false(wants_xoff(&v, &g, Q16(1), 0));
+    assert_false(wants_xon(&v, &g, Q16(1), 0, 1000));
+    release(&v, &g, 0, 1); /* 4500, 5500 */
+    assert_true(wants_xon(&v, &g, Q16(1), 0, 1000));
     g.headroom = 1; /* never while headroom is in use */
-    assert_false(buffer_wants_xon(&v, &g, Q16(1), 0, 1000));
-    assert_true(buffer_wants_xoff(&v, &g, Q16(1), 0));
+    assert_false(wants_xon(&v, &g, Q16(1), 0, 1000));
+    assert_true(wants_xoff(&v, &g, Q16(1), 0));
     /* A group that has left the pool goes on even where others hold all of it. */
     struct group small = {.used = 100};
-    v.shared_used = v.shared_total;
-    assert_true(buffer_wants_xon(&v, &small, Q16(1), 200, 1000));
+    v.used = v.total;
+    assert_true(wants_xon(&v, &small, Q16(1), 200, 1000));
 }
 
 /* k groups that are always full share the pool: each gets alpha/(1 + k alpha) of it. */
@@ -92,12 +116,12 @@ static void test_buffer__dynamic_threshold_shares_the_pool(void **state)
     static const double alphas[] = {1.0 / 8, 1.0 / 2, 1};
     for (gsize a = 0; a < G_N_ELEMENTS(alphas); a++)
         for (int k = 1; k <= N_GROUPS; k++) {
-            struct net_vertex v = {.shared_total = 1000000};
+            struct net_pool v = {.total = 1000000};
             struct group g[N_GROUPS] = {{0}};
             for (bool any = true; any;) {
                 any = false;
                 for (int i = 0; i < k; i++)
-                    any |= buffer_admit(&v, &g[i], Q16(alphas[a]), 0, 0, 10);
+                    any |= admit(&v, &g[i], Q16(alphas[a]), 0, 0, 10);
             }
             double want = 1e6 * alphas[a] / (1 + k * alphas[a]);
             for (int i = 0; i < k; i++)
@@ -108,24 +132,81 @@ static void test_buffer__dynamic_threshold_shares_the_pool(void **state)
 static void test_buffer__lossy_limit_and_pool(void **state)
 {
     (void)state;
-    struct net_vertex v = {.shared_total = 5000};
+    struct net_pool v = {.total = 5000};
     struct group g = {0};
     struct queue q = {.bytes = 0};
-    assert_true(buffer_admit_lossy(&v, &g, &q, 3000, 3000));
+    assert_true(admit_lossy(&v, &g, &q, 3000, 3000));
     q.bytes = 3000;
-    assert_false(buffer_admit_lossy(&v, &g, &q, 3000, 1)); /* its queue is at the limit */
+    assert_false(admit_lossy(&v, &g, &q, 3000, 1)); /* its queue is at the limit */
     struct queue other = {.bytes = 0};
-    assert_false(buffer_admit_lossy(&v, &g, &other, 3000, 2001)); /* the pool is not large enough */
-    assert_true(buffer_admit_lossy(&v, &g, &other, 3000, 2000));
-    assert_int_equal(v.shared_used, 5000);
-    assert_int_equal(v.used_bytes, 5000);
+    assert_false(admit_lossy(&v, &g, &other, 3000, 2001)); /* the pool is not large enough */
+    assert_true(admit_lossy(&v, &g, &other, 3000, 2000));
+    assert_int_equal(v.used, 5000);
     assert_int_equal(g.used, 5000);
     assert_int_equal(g.max_used, 5000);
 }
 
+static void test_buffer__static_threshold_does_not_move(void **state)
+{
+    (void)state;
+    struct net_pool pool = {.total = 10000};
+    struct group g = {0};
+    const struct pg_rule rule = {.static_th = 4000, .headroom = 1000};
+    assert_true(buffer_admit(&pool, NULL, &g, &rule, 3999));
+    assert_false(buffer_wants_xoff(&pool, &g, &rule));
+    assert_true(buffer_admit(&pool, NULL, &g, &rule, 1));
+    assert_true(buffer_wants_xoff(&pool, &g, &rule));
+    assert_true(buffer_admit(&pool, NULL, &g, &rule, 1000)); /* headroom */
+    assert_int_equal(g.headroom, 1000);
+    assert_false(buffer_admit(&pool, NULL, &g, &rule, 1));
+}
+
+/* xon lets a group go on that is far above the threshold less xon_offset. */
+static void test_buffer__xon_is_a_floor(void **state)
+{
+    (void)state;
+    struct net_pool pool = {.total = 10000, .used = 9900};
+    struct group g = {.used = 900};
+    const struct pg_rule rule = {.alpha_q16 = Q16(1), .xon = 1000, .xon_offset = 500}, none = {.alpha_q16 = Q16(1), .xon_offset = 500};
+    assert_false(buffer_wants_xon(&pool, &g, &none));
+    assert_true(buffer_wants_xon(&pool, &g, &rule));
+}
+
+/* Two groups may have more headroom together than apart, but not more than the pool. */
+static void test_buffer__headroom_pool_is_shared(void **state)
+{
+    (void)state;
+    struct net_pool pool = {.total = 100}, headroom = {.total = 3000};
+    struct group g[2] = {{0}};
+    const struct pg_rule rule = {.alpha_q16 = 0};
+    assert_true(buffer_admit(&pool, &headroom, &g[0], &rule, 2000));
+    assert_true(buffer_admit(&pool, &headroom, &g[1], &rule, 1000));
+    assert_false(buffer_admit(&pool, &headroom, &g[1], &rule, 1));
+    buffer_release(&pool, &headroom, &g[0], 0, 500);
+    assert_int_equal(headroom.used, 2500);
+    assert_true(buffer_admit(&pool, &headroom, &g[1], &rule, 500));
+    assert_int_equal(g[1].headroom, 1500);
+}
+
+/* Every frame size and cell of the field: the charge is the smallest multiple of the cell that holds the frame. */
+static void test_buffer__charges_are_whole_cells(void **state)
+{
+    (void)state;
+    static const uint32_t cells[] = {1, 64, 80, 96, 144, 192, 208, 254, 256, 4096};
+    for (size_t i = 0; i < G_N_ELEMENTS(cells); i++) {
+        struct port_profile profile = {.cell_bytes = cells[i]};
+        profile.cell_inverse = ((UINT64_C(1) << 32) + cells[i] - 1) / cells[i];
+        for (uint32_t bytes = 1; bytes <= 65535; bytes++)
+            assert_int_equal(profile_charge(&profile, bytes), (bytes + cells[i] - 1) / cells[i] * cells[i]);
+    }
+    struct port_profile profile = {.cell_bytes = 208, .cell_overhead = 20, .cell_inverse = ((UINT64_C(1) << 32) + 207) / 208};
+    assert_int_equal(profile_charge(&profile, 188), 208);
+    assert_int_equal(profile_charge(&profile, 189), 416);
+}
+
 /* ---- random lives of a buffer -------------------------------------------------------------- */
 struct life {
-    struct net_vertex v;
+    struct net_pool v;
     struct group group[N_GROUPS];
     GQueue fifo[N_GROUPS]; /* sizes of the frames inside, first in, first out */
     uint32_t alpha_q16, reserved, headroom;
@@ -133,26 +214,23 @@ struct life {
 
 static void assert_sums(const struct life *l)
 {
-    int64_t shared = 0, all = 0;
+    int64_t shared = 0;
     for (int i = 0; i < N_GROUPS; i++) {
         const struct group *g = &l->group[i];
         shared += buffer_shared_part(g->used, l->reserved);
-        all += (int64_t)g->used + g->headroom;
         assert_true(g->headroom <= l->headroom);
         assert_true(g->used + g->headroom <= g->max_used && g->headroom <= g->max_headroom);
     }
-    assert_int_equal(l->v.shared_used, shared);
-    assert_int_equal(l->v.used_bytes, all);
-    assert_true(l->v.shared_used >= 0 && l->v.shared_used <= l->v.shared_total);
+    assert_int_equal(l->v.used, shared);
+    assert_true(l->v.used >= 0 && l->v.used <= l->v.total);
 }
 
 static void enter(struct life *l, int i, uint32_t bytes)
 {
-    const struct net_vertex before = l->v;
+    const struct net_pool before = l->v;
     const struct group was = l->group[i];
-    if (buffer_admit(&l->v, &l->group[i], l->alpha_q16, l->reserved, l->headroom, bytes)) {
+    if (admit(&l->v, &l->group[i], l->alpha_q16, l->reserved, l->headroom, bytes)) {
         g_queue_push_tail(&l->fifo[i], GUINT_TO_POINTER(bytes));
-        assert_int_equal(l->v.used_bytes, before.used_bytes + bytes);
         return;
     }
     assert_memory_equal(&before, &l->v, sizeof before); /* refused: nothing is charged */
@@ -161,7 +239,7 @@ static void enter(struct life *l, int i, uint32_t bytes)
 
 static void live(double alpha, uint32_t reserved, uint32_t headroom, uint32_t seed)
 {
-    struct life l = {.v = {.shared_total = 120000}, .alpha_q16 = Q16(alpha), .reserved = reserved, .headroom = headroom};
+    struct life l = {.v = {.total = 120000}, .alpha_q16 = Q16(alpha), .reserved = reserved, .headroom = headroom};
     for (uint64_t n = 0; n < 20000; n++) {
         uint64_t draw = sim_rng(seed, 0, SIM_RNG_START, n);
         int i = (int)(draw >> 8) & 7;
@@ -171,22 +249,21 @@ static void live(double alpha, uint32_t reserved, uint32_t headroom, uint32_t se
         if ((draw & 7) < (filling ? 6u : 2u)) {
             enter(&l, i, 1 + (uint32_t)(draw >> 32) % 9000);
         } else if (!g_queue_is_empty(&l.fifo[i])) {
-            buffer_release(&l.v, &l.group[i], l.reserved, GPOINTER_TO_UINT(g_queue_pop_head(&l.fifo[i])));
+            release(&l.v, &l.group[i], l.reserved, GPOINTER_TO_UINT(g_queue_pop_head(&l.fifo[i])));
         }
         assert_sums(&l);
         if (l.group[i].used + l.group[i].headroom > l.reserved) /* never both at once */
-            assert_false(buffer_wants_xoff(&l.v, &l.group[i], l.alpha_q16, l.reserved) &&
-                         buffer_wants_xon(&l.v, &l.group[i], l.alpha_q16, l.reserved, 100) &&
+            assert_false(wants_xoff(&l.v, &l.group[i], l.alpha_q16, l.reserved) &&
+                         wants_xon(&l.v, &l.group[i], l.alpha_q16, l.reserved, 100) &&
                          buffer_shared_part(l.group[i].used, l.reserved) > 0);
     }
     for (int i = 0; i < N_GROUPS; i++) {
         while (!g_queue_is_empty(&l.fifo[i]))
-            buffer_release(&l.v, &l.group[i], l.reserved, GPOINTER_TO_UINT(g_queue_pop_head(&l.fifo[i])));
+            release(&l.v, &l.group[i], l.reserved, GPOINTER_TO_UINT(g_queue_pop_head(&l.fifo[i])));
         g_queue_clear(&l.fifo[i]);
     }
     assert_sums(&l);
-    assert_int_equal(l.v.used_bytes, 0);
-    assert_int_equal(l.v.shared_used, 0);
+    assert_int_equal(l.v.used, 0);
 }
 
 static void test_buffer__sums_hold_through_random_lives(void **state)
@@ -221,13 +298,13 @@ static const struct param_desc *row_of(const char *key)
 static void test_buffer__limits_of_the_parameters_do_not_overflow(void **state)
 {
     (void)state;
-    struct net_vertex v = {.shared_total = row_of("size")->max_i};
+    struct net_pool v = {.total = row_of("size")->max_i};
     struct group g = {0};
     const uint32_t largest = Q16(row_of("alpha")->max_r);
-    assert_true(v.shared_total < UINT32_MAX); /* the counters of queues and groups have 32 bits */
-    assert_true(buffer_threshold(&v, largest) >= v.shared_total);
-    assert_true(buffer_admit(&v, &g, largest, 0, 0, 4096));
-    assert_false(buffer_wants_xoff(&v, &g, largest, 0));
+    assert_true(v.total < UINT32_MAX); /* the counters of queues and groups have 32 bits */
+    assert_true(buffer_threshold(&v, 0, largest) >= v.total);
+    assert_true(admit(&v, &g, largest, 0, 0, 4096));
+    assert_false(wants_xoff(&v, &g, largest, 0));
     assert_true(Q16(row_of("alpha")->min_r) > 0); /* not rounded to "never" */
     assert_true(Q16(row_of("lossy_alpha")->min_r) > 0);
 }
@@ -285,6 +362,10 @@ int main(void)
         cmocka_unit_test(test_buffer__xon_comes_offset_below_the_threshold),
         cmocka_unit_test(test_buffer__dynamic_threshold_shares_the_pool),
         cmocka_unit_test(test_buffer__lossy_limit_and_pool),
+        cmocka_unit_test(test_buffer__static_threshold_does_not_move),
+        cmocka_unit_test(test_buffer__xon_is_a_floor),
+        cmocka_unit_test(test_buffer__headroom_pool_is_shared),
+        cmocka_unit_test(test_buffer__charges_are_whole_cells),
         cmocka_unit_test(test_buffer__sums_hold_through_random_lives),
         cmocka_unit_test(test_buffer__large_alpha_cannot_overdraw_the_pool),
         cmocka_unit_test(test_buffer__limits_of_the_parameters_do_not_overflow),

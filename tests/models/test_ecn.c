@@ -10,13 +10,19 @@
 #define KMIN 100000u
 #define KMAX 400000u
 
+static bool marks(uint64_t seed, uint32_t port, uint64_t *n, uint32_t q_bytes, uint32_t kmin, uint32_t kmax, uint64_t pmax_fraction)
+{
+    const struct queue_rule rule = {.kmin = kmin, .kmax = kmax, .pmax_fraction = pmax_fraction};
+    return ecn_marks(seed, port, n, q_bytes, &rule);
+}
+
 static uint32_t marks_of(uint32_t n, uint32_t q_bytes, uint32_t kmin, uint32_t kmax, double pmax)
 {
     uint64_t draws = 0;
-    uint32_t marks = 0;
+    uint32_t marked = 0;
     for (uint32_t i = 0; i < n; i++)
-        marks += ecn_marks(1, 5, &draws, q_bytes, kmin, kmax, ecn_fraction(pmax));
-    return marks;
+        marked += marks(1, 5, &draws, q_bytes, kmin, kmax, ecn_fraction(pmax));
+    return marked;
 }
 
 static void test_ecn__ends_of_the_line(void **state)
@@ -54,11 +60,11 @@ static void test_ecn__draws_are_counted_and_belong_to_the_port(void **state)
     uint64_t n = 0, m = 0;
     uint32_t differ = 0;
     for (int i = 0; i < 1000; i++)
-        differ += ecn_marks(1, 5, &n, 250000, KMIN, KMAX, ecn_fraction(1)) !=
-                  ecn_marks(1, 6, &m, 250000, KMIN, KMAX, ecn_fraction(1));
+        differ += marks(1, 5, &n, 250000, KMIN, KMAX, ecn_fraction(1)) !=
+                  marks(1, 6, &m, 250000, KMIN, KMAX, ecn_fraction(1));
     assert_int_equal(n, 1000);
     assert_true(differ > 400 && differ < 600); /* p = 1/2 each: half of them, within 6 sigma */
-    ecn_marks(1, 5, &n, KMAX + 1, KMIN, KMAX, 0);
+    marks(1, 5, &n, KMAX + 1, KMIN, KMAX, 0);
     assert_int_equal(n, 1000); /* certain marks cost no draw */
 }
 

@@ -256,7 +256,7 @@ struct gap { sim_ps from_ps, until_ps; };
 static bool make_gap(void *user, struct net *net, sim_ps now_ps)
 {
     const struct gap *gap = user;
-    net->lossy_limit_bytes = now_ps >= gap->from_ps && now_ps < gap->until_ps ? 1 : 1000000;
+    net_fixture_lossy_limit(net, now_ps >= gap->from_ps && now_ps < gap->until_ps ? 1 : 1000000);
     return true;
 }
 
@@ -290,7 +290,7 @@ struct heal { sim_ps at_ps; };
 static bool heal_acks(void *user, struct net *net, sim_ps now_ps)
 {
     const struct heal *heal = user;
-    net->lossy_limit_bytes = now_ps < heal->at_ps ? 1 : 1000000;
+    net_fixture_lossy_limit(net, now_ps < heal->at_ps ? 1 : 1000000);
     return true;
 }
 static struct fixture_message one_without_acks(struct net_fixture *f, int64_t bytes)

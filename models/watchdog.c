@@ -1,0 +1,123 @@
+/* watchdog.c - PFC watchdog of switch ports, by the logic of SONiC's PFC_WD (Broadcom variant).
+ *
+ * Every poll_interval a port looks at its queues. A queue was stormed since the last look
+ * if XOFFs arrived, it was paused at both looks and no pause ended in between; when that
+ * has lasted for detection_time there is a storm. drop: what the queue holds and gets and what its
+ * priority group gets is dropped; forward: pauses are ignored; alert: it is counted. It is
+ * over when no XOFF has arrived for restoration_time; XON frames don't count.
+ * Left out: the NVIDIA variant (queue occupancy without progress), big_red_switch.
+ */
+#include "models/net_priv.h"
+
+static const struct pfcwd_params *params_at(const struct net *net, uint32_t port)
+{
+    return net_site_port(net, NET_PARAMS_PFCWD, net->cold[port].graph_port, NET_SITE_ANY_CLASS);
+}
+
+bool watchdog_build(struct net *net, GError **err)
+{
+    (void)err;
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        struct port_cold *cold = &net->cold[p];
+        if (net->port[p].channel == NET_NONE || !net->vertex[cold->node].is_switch || !params_at(net, p)->enabled)
+            continue;
+        cold->watch = g_new0(struct queue_watch, NET_CLASSES);
+        for (int c = 0; c < NET_CLASSES; c++)
+            cold->watch[c].since_ps = -1;
+    }
+    return true;
+}
+
+/* XOFFs of the priorities that stop queue CLASS. */
+static uint64_t xoffs(const struct net *net, uint32_t port, uint32_t class)
+{
+    uint64_t n = 0;
+    for (uint32_t p = 0; p < NET_CLASSES; p++)
+        if (net->port[port].profile->queue_of_priority[p] == class)
+            n += net->cold[port].pause_rx[p];
+    return n;
+}
+
+static void arm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps)
+{
+    sim_ps poll = params_at(net, port)->poll_interval_ps;
+    net->cold[port].watch_armed = true;
+    sim_timer_add(core, node, (now_ps / poll + 1) * poll, NET_TIMER(TIMER_WATCH, port));
+}
+
+bool watchdog_on_xoff(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class,
+                      sim_ps now_ps)
+{
+    struct port_cold *cold = &net->cold[port];
+    if (!cold->watch_armed)
+        arm(net, core, node, port, now_ps);
+    return cold->watch[class].since_ps >= 0 && params_at(net, port)->action == PFCWD_FORWARD;
+}
+
+static void begin_storm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class,
+                        sim_ps now_ps)
+{
+    struct port_hot *hot = &net->port[port];
+    struct queue_watch *watch = &net->cold[port].watch[class];
+    watch->since_ps = now_ps;
+    net->cold[port].storms++;
+    ((struct net_vertex *)node->state)->n_storms++;
+    net_incident(net, core, node->state, NET_INCIDENT_STORM, port, class, now_ps);
+    switch (params_at(net, port)->action) {
+    case PFCWD_DROP:
+        hot->paused = (uint16_t)(hot->paused | 0x100u << class);
+        hot->xoff = (uint16_t)(hot->xoff | 0x100u << class);
+        switch_flush(net, core, node, port, class, now_ps);
+        break;
+    case PFCWD_FORWARD:
+        if (hot->paused >> class & 1)
+            pfc_resume(net, port, class, now_ps);
+        switch_wake(net, core, node, port, now_ps);
+        break;
+    default:
+        break;
+    }
+}
+
+static void end_storm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class,
+                      sim_ps now_ps)
+{
+    struct port_hot *hot = &net->port[port];
+    net->cold[port].watch[class].since_ps = -1;
+    net->cold[port].watch[class].bad_ps = 0;
+    net->cold[port].restores++;
+    ((struct net_vertex *)node->state)->n_storms--;
+    hot->paused = (uint16_t)(hot->paused & ~(0x100u << class));
+    hot->xoff = (uint16_t)(hot->xoff & ~(0x100u << class));
+    net_incident(net, core, node->state, NET_INCIDENT_STORM_OVER, port, class, now_ps);
+}
+
+/* True while the queue needs another look. */
+static bool look(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class, sim_ps now_ps)
+{
+    const struct pfcwd_params *p = params_at(net, port);
+    struct queue_watch *w = &net->cold[port].watch[class];
+    struct port_cold *cold = &net->cold[port];
+    bool paused = net->port[port].paused >> class & 1;
+    uint64_t rx = xoffs(net, port, class), on2off = cold->on2off[class];
+    bool bad = rx > w->rx && on2off == w->on2off && paused && w->was_paused;
+    w->bad_ps = bad ? w->bad_ps + p->poll_interval_ps : 0;
+    w->rx = rx;
+    w->on2off = on2off;
+    w->was_paused = paused;
+    if (w->since_ps < 0 && w->bad_ps >= p->detection_time_ps)
+        begin_storm(net, core, node, port, class, now_ps);
+    else if (w->since_ps >= 0 && now_ps - cold->xoff_rx_ps[class] >= p->restoration_time_ps)
+        end_storm(net, core, node, port, class, now_ps);
+    return paused || w->since_ps >= 0;
+}
+
+void watchdog_poll(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps)
+{
+    bool more = false;
+    net->cold[port].watch_armed = false;
+    for (uint32_t c = 0; c < NET_CLASSES; c++)
+        more |= look(net, core, node, port, c, now_ps);
+    if (more)
+        arm(net, core, node, port, now_ps);
+}
