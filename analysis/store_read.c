@@ -195,7 +195,8 @@ static bool read_param(hid_t set, const char *key, void *data, GError **err)
 
 static bool read_param_group(hid_t group, const char *name, void *data, GError **err)
 {
-    struct params_reader reader = {data, name};
+    g_autofree char *section = g_strdelimit(g_strdup(name), ">", '/');
+    struct params_reader reader = {data, section};
     if (for_each_link(group, read_param, &reader, err))
         return true;
     g_prefix_error(err, "/params/%s: ", name);

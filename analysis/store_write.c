@@ -134,11 +134,23 @@ static hid_t write_param_value(hid_t group, const struct record_param *row)
     return write_scalar(group, row->key, H5T_NATIVE_INT64, &whole);
 }
 
+/* A '/' of "pfc:leaf0/spine1" would make a group within a group: '>' stands for it, so no name may hold one. */
+static char *param_group_name(const char *group, GError **err)
+{
+    g_autofree char *name = g_strdelimit(g_strdup(group), "/", '>');
+    if (strchr(group, '>')) {
+        g_set_error(err, STORE_ERROR, STORE_ERROR_BOOK, "parameter group '%s': a '>' cannot be stored", group);
+        return NULL;
+    }
+    return check_name(name, "parameter group", err) ? g_steal_pointer(&name) : NULL;
+}
+
 static bool write_param(hid_t params, const struct record_param *row, GError **err)
 {
-    if (!check_name(row->group, "parameter group", err) || !check_name(row->key, "parameter", err))
+    g_autofree char *name = param_group_name(row->group, err);
+    if (!name || !check_name(row->key, "parameter", err))
         return false;
-    g_auto(store_hid) group = need_group(params, row->group);
+    g_auto(store_hid) group = need_group(params, name);
     g_auto(store_hid) set = group < 0 ? H5I_INVALID_HID : write_param_value(group, row);
     if (set < 0)
         return store_fail(err, STORE_ERROR_IO, "cannot write parameter %s.%s", row->group, row->key);

@@ -48,6 +48,13 @@ static char *describe_range(const struct param_desc *desc)
     return g_strdup_printf("%s to %s", lo, hi);
 }
 
+/* Also the words of docs/FORMATS.md. */
+static const char *scope_name(enum param_scope scope)
+{
+    static const char *const names[] = {[PARAM_SCOPE_RUN] = "run", [PARAM_SCOPE_SITE] = "site", [PARAM_SCOPE_LIST] = "list"};
+    return names[scope];
+}
+
 /* A default that was nobody's measurement: the source is "assumed", with or without a reason after it. */
 static bool is_assumed(const struct param_desc *desc)
 {
@@ -95,7 +102,7 @@ static GPtrArray *collect_rows(const char *group_name, const struct options *opt
 
 /* ---- aligned table -------------------------------------------------------- */
 
-enum { N_COLUMNS = 6, MAX_WIDTH = 34 /* one long cell must not push all others to the right */ };
+enum { N_COLUMNS = 7, MAX_WIDTH = 34 /* one long cell must not push all others to the right */ };
 
 static void row_cells(const struct row *row, const char *cells[N_COLUMNS])
 {
@@ -104,7 +111,8 @@ static void row_cells(const struct row *row, const char *cells[N_COLUMNS])
     cells[2] = row->range;
     cells[3] = row->type;
     cells[4] = row->desc->source;
-    cells[5] = row->desc->doc;
+    cells[5] = scope_name(row->group->scope);
+    cells[6] = row->desc->doc;
 }
 
 static void print_cells(const char *const cells[N_COLUMNS], const int widths[N_COLUMNS])
@@ -123,7 +131,7 @@ static void widen(int widths[N_COLUMNS], const char *const cells[N_COLUMNS])
 
 static void print_table(const GPtrArray *rows)
 {
-    static const char *const heads[N_COLUMNS] = {"name", "default", "allowed", "type", "source", "meaning"};
+    static const char *const heads[N_COLUMNS] = {"name", "default", "allowed", "type", "source", "scope", "meaning"};
     int widths[N_COLUMNS] = {0};
     const char *cells[N_COLUMNS];
     widen(widths, heads);
@@ -163,6 +171,18 @@ static void print_markdown_row(const struct row *row)
     fputs(" |\n", stdout);
 }
 
+static void print_markdown_head(const struct param_group *group)
+{
+    const char *colon = group->scope == PARAM_SCOPE_LIST ? ":NAME" : "";
+    printf("\n## [%s%s]\n\n%s ", group->name, colon, group->doc);
+    if (group->scope == PARAM_SCOPE_RUN)
+        fputs("Scope *run*: one set of values for the whole run.\n\n", stdout);
+    else if (group->scope == PARAM_SCOPE_SITE)
+        printf("Scope *site*: `[%s]` holds everywhere, `[%s:selector]` where the selector matches.\n\n", group->name, group->name);
+    else
+        printf("Scope *list*: each `[%s:NAME]` is an item of its own that starts from the defaults.\n\n", group->name);
+}
+
 static void print_markdown(const GPtrArray *rows)
 {
     fputs(
@@ -173,14 +193,17 @@ static void print_markdown(const GPtrArray *rows)
         "value for all\n"
         "links or a list such as `100Gbps:400kB 400Gbps:1600kB`. The source *assumed* marks a default that "
         "is nobody's\n"
-        "measurement; `fabricast list params --assumed` lists those.\n",
+        "measurement; `fabricast list params --assumed` lists those.\n\n"
+        "The scope of a group says where its values may differ: *run*, one set for the whole run; *site*, `[group]` holds\n"
+        "everywhere and `[group:selector]` sets other values for a part of the fabric; *list*, each `[group:NAME]` is an item\n"
+        "of its own ([FORMATS.md](FORMATS.md), section 1).\n",
         stdout);
     const struct param_group *group = NULL;
     for (guint i = 0; i < rows->len; i++) {
         const struct row *row = rows->pdata[i];
         if (row->group != group) {
             group = row->group;
-            printf("\n## [%s]\n\n%s\n\n", group->name, group->doc);
+            print_markdown_head(group);
             fputs("| key | default | allowed | type | source | meaning |\n|---|---|---|---|---|---|\n",
                   stdout);
         }
@@ -214,6 +237,7 @@ static void print_params_json(const GPtrArray *rows)
         add_member(json, "default", row->def);
         add_member(json, "allowed", row->range);
         add_member(json, "type", row->type);
+        add_member(json, "scope", scope_name(row->group->scope));
         add_member(json, "stored_unit", param_unit(row->desc));
         add_member(json, "source", row->desc->source);
         json_builder_set_member_name(json, "assumed");

@@ -55,28 +55,46 @@ static double base_value(const struct param_desc *row, const void *values)
     }
 }
 
-static void fill_params(struct run *run)
+/* SECTION is "group" or "group:layer". */
+static void add_param(struct run *run, const char *section, const struct param_desc *row, const void *values)
 {
     static const char *const set_by[] = {"default", "file", "command line", "sweep"};
+    const struct param_bag *bag = run->scenario->bag;
+    g_autofree char *value = param_format(row, values);
+    g_autofree char *def = param_format_default(row);
+    struct record_param param = {.group = (char *)(uintptr_t)section,
+                                 .key = (char *)(uintptr_t)row->key,
+                                 .value = value,
+                                 .def = def,
+                                 .unit = (char *)(uintptr_t)param_unit(row),
+                                 .source = (char *)(uintptr_t)row->source,
+                                 .set_by = (char *)(uintptr_t)set_by[param_bag_set_by(bag, section, row->key)],
+                                 .origin = (char *)(uintptr_t)param_bag_origin(bag, section, row->key),
+                                 .base_value = base_value(row, values)};
+    record_param_add(run->book, &param);
+}
+
+/* Of a layer only what was set there: the rest holds no value of the run. */
+static void add_layer_params(struct run *run, const struct param_group *group, int layer)
+{
+    const struct param_bag *bag = run->scenario->bag;
+    const void *values = param_bag_item(bag, group->name, layer);
+    g_autofree char *section = g_strdup_printf("%s:%s", group->name, param_bag_layer_name(bag, group->name, layer));
+    for (int r = 0; r < group->n_rows; r++)
+        if (param_bag_layer_key_origin(bag, group->name, layer, group->rows[r].key))
+            add_param(run, section, &group->rows[r], values);
+}
+
+static void fill_params(struct run *run)
+{
     const struct param_bag *bag = run->scenario->bag;
     for (int g = 0; g < param_bag_n_groups(bag); g++) {
         const struct param_group *group = param_bag_group(bag, g);
         const void *values = param_bag_get(bag, group->name);
-        for (int r = 0; r < group->n_rows; r++) {
-            const struct param_desc *row = &group->rows[r];
-            g_autofree char *value = param_format(row, values);
-            g_autofree char *def = param_format_default(row);
-            struct record_param param = {.group = (char *)(uintptr_t)group->name,
-                                         .key = (char *)(uintptr_t)row->key,
-                                         .value = value,
-                                         .def = def,
-                                         .unit = (char *)(uintptr_t)param_unit(row),
-                                         .source = (char *)(uintptr_t)row->source,
-                                         .set_by = (char *)(uintptr_t)set_by[param_bag_set_by(bag, group->name, row->key)],
-                                         .origin = (char *)(uintptr_t)param_bag_origin(bag, group->name, row->key),
-                                         .base_value = base_value(row, values)};
-            record_param_add(run->book, &param);
-        }
+        for (int r = 0; group->scope != PARAM_SCOPE_LIST && r < group->n_rows; r++)
+            add_param(run, group->name, &group->rows[r], values);
+        for (int layer = 0; layer < param_bag_n_layers(bag, group->name); layer++)
+            add_layer_params(run, group, layer);
     }
 }
 

@@ -116,22 +116,31 @@ static bool is_include(const struct ini_entry *entry)
            (*entry->group == '\0' || is_own_section(entry));
 }
 
-static bool check_header(const struct reader *r, const struct source *source, const struct ini_entry *entry,
-                         GError **err)
+/* Always false, for return. */
+static bool fail_group(const struct param_bag *bag, const struct source *source, int line, const char *group, GError **err)
 {
-    const struct param_bag *bag = r->scenario->bag;
-    if (is_own_section(entry) || param_bag_find(bag, entry->group))
-        return true;
     g_autoptr(GPtrArray) names = g_ptr_array_new();
     g_ptr_array_add(names, (char *)OWN_SECTION);
     for (int i = 0; i < param_bag_n_groups(bag); i++)
         g_ptr_array_add(names, (char *)param_bag_group(bag, i)->name);
-    g_autofree char *quoted = message_quote(entry->group);
-    g_autofree char *allowed =
-        message_allowed(entry->group, (const char *const *)names->pdata, (int)names->len);
-    g_set_error(err, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s:%d: unknown group %s%s", source->path, entry->line,
-                quoted, allowed);
+    g_autofree char *quoted = message_quote(group);
+    g_autofree char *allowed = message_allowed(group, (const char *const *)names->pdata, (int)names->len);
+    g_set_error(err, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s:%d: unknown group %s%s", source->path, line, quoted, allowed);
     return false;
+}
+
+/* A section without keys counts, too: its selector must match something, its fault must have a kind. */
+static bool check_header(const struct reader *r, const struct source *source, const struct ini_entry *entry,
+                         GError **err)
+{
+    if (is_own_section(entry))
+        return true;
+    g_autofree char *group = NULL, *name = NULL;
+    param_split_section(entry->group, &group, &name);
+    if (!param_bag_find(r->scenario->bag, group))
+        return fail_group(r->scenario->bag, source, entry->line, group, err);
+    g_autofree char *origin = g_strdup_printf("%s:%d", source->path, entry->line);
+    return param_bag_add_layer(r->scenario->bag, group, name, origin, err);
 }
 
 /* name and description count in the main file alone: an included part has its own. */
@@ -159,7 +168,9 @@ static bool set_own(struct reader *r, const struct source *source, const struct 
 static bool check_duplicate(GHashTable *seen, const struct source *source, const struct ini_entry *entry,
                             GError **err)
 {
-    char *full = g_strdup_printf("%s.%s", entry->group, entry->key); /* owned by SEEN */
+    g_autofree char *group = NULL, *name = NULL;
+    param_split_section(entry->group, &group, &name);
+    char *full = g_strdup_printf("%s%s%s.%s", group, name ? ":" : "", name ? name : "", entry->key); /* owned by SEEN */
     int first = GPOINTER_TO_INT(g_hash_table_lookup(seen, full));
     if (first == 0) {
         g_hash_table_insert(seen, full, GINT_TO_POINTER(entry->line));

@@ -1,7 +1,8 @@
 /* scenario.h - a scenario file read into parameters.
  *
  * Format: see ini.h. Sections are the parameter groups (scenarios/groups.h) and
- * [scenario] with name, description and include. "include = nic/connectx-7, fabric.ini"
+ * [scenario] with name, description and include. [group:selector] sets values for a part of the fabric
+ * (scenarios/site.h), [fault:NAME] makes an item of a list (sim/params.h, "layers"). "include = nic/connectx-7, fabric.ini"
  * (before the first section or in [scenario], any number of times) sets the values of other
  * files first; this file's own values override them, whatever the order of lines. An include is searched
  * next to the including file, then in the catalogue (scenarios/catalogue.h).
@@ -39,7 +40,7 @@ struct scenario *scenario_parse(const char *path, const char *data, gsize n_byte
 /* All parameters at their defaults. (transfer full) */
 struct scenario *scenario_new_default(void);
 
-/* Command line: ASSIGNMENT is "group.key=value". */
+/* Command line: ASSIGNMENT is "group.key=value" or "group:selector.key=value". */
 bool scenario_set(struct scenario *scenario, const char *assignment, GError **err);
 
 /* Runs the cross-checks of all groups. */

@@ -1,32 +1,44 @@
-/* param_bag.c - the values of all groups, and where each came from. */
-#include "sim/params_priv.h"
+/* param_bag.c - the values of all groups, and where each came from. Layers over them: sim/param_layers.c. */
+#include "sim/param_bag_priv.h"
 
 #include "sim/message.h"
 #include <string.h>
 
-struct origin {
-    enum param_set_by by;
-    char *text;
-};
-
-struct slot {
-    const struct param_group *group;
-    void *values;           /* the group's struct */
-    struct origin *origins; /* n_rows */
-};
-
-struct param_bag {
-    int n;
-    struct slot *slots;
-};
-
 /* ---- life ----------------------------------------------------------------- */
 
-static struct slot slot_empty(const struct param_group *group)
+static struct param_set set_empty(const struct param_group *group)
 {
-    return (struct slot){.group = group,
-                         .values = g_malloc0(group->struct_size),
-                         .origins = g_new0(struct origin, (gsize)group->n_rows)};
+    return (struct param_set){.values = g_malloc0(group->struct_size), .origins = g_new0(struct origin, (gsize)group->n_rows)};
+}
+
+struct param_set param_set_new(const struct param_group *group)
+{
+    struct param_set set = set_empty(group);
+    for (int r = 0; r < group->n_rows; r++) {
+        param_store_default(&group->rows[r], set.values);
+        set.origins[r] = (struct origin){PARAM_BY_DEFAULT, g_strdup("default")};
+    }
+    return set;
+}
+
+struct param_set param_set_copy(const struct param_group *group, const struct param_set *from)
+{
+    struct param_set set = set_empty(group);
+    for (int r = 0; r < group->n_rows; r++) {
+        param_copy(&group->rows[r], set.values, from->values);
+        set.origins[r] = (struct origin){from->origins[r].by, g_strdup(from->origins[r].text)};
+    }
+    return set;
+}
+
+void param_set_release(const struct param_group *group, struct param_set *set)
+{
+    for (int r = 0; r < group->n_rows; r++) {
+        param_clear(&group->rows[r], set->values);
+        g_free(set->origins[r].text);
+    }
+    g_free(set->origins);
+    g_free(set->values);
 }
 
 struct param_bag *param_bag_new(const struct param_group *const *groups, int n_groups)
@@ -34,33 +46,19 @@ struct param_bag *param_bag_new(const struct param_group *const *groups, int n_g
     struct param_bag *bag = g_new0(struct param_bag, 1);
     bag->n = n_groups;
     bag->slots = g_new0(struct slot, (gsize)n_groups);
-    for (int i = 0; i < n_groups; i++) {
-        struct slot *slot = &bag->slots[i];
-        *slot = slot_empty(groups[i]);
-        for (int r = 0; r < groups[i]->n_rows; r++) {
-            param_store_default(&groups[i]->rows[r], slot->values);
-            slot->origins[r] = (struct origin){PARAM_BY_DEFAULT, g_strdup("default")};
-        }
-    }
+    for (int i = 0; i < n_groups; i++)
+        bag->slots[i] = (struct slot){.group = groups[i], .set = param_set_new(groups[i])};
     return bag;
-}
-
-static void slot_release(struct slot *slot)
-{
-    for (int r = 0; r < slot->group->n_rows; r++) {
-        param_clear(&slot->group->rows[r], slot->values);
-        g_free(slot->origins[r].text);
-    }
-    g_free(slot->origins);
-    g_free(slot->values);
 }
 
 void param_bag_free(struct param_bag *bag)
 {
     if (!bag)
         return;
-    for (int i = 0; i < bag->n; i++)
-        slot_release(&bag->slots[i]);
+    for (int i = 0; i < bag->n; i++) {
+        slot_release_layers(&bag->slots[i]);
+        param_set_release(bag->slots[i].group, &bag->slots[i].set);
+    }
     g_free(bag->slots);
     g_free(bag);
 }
@@ -72,19 +70,15 @@ struct param_bag *param_bag_copy(const struct param_bag *bag)
     copy->slots = g_new0(struct slot, (gsize)bag->n);
     for (int i = 0; i < bag->n; i++) {
         const struct slot *from = &bag->slots[i];
-        struct slot *to = &copy->slots[i];
-        *to = slot_empty(from->group);
-        for (int r = 0; r < from->group->n_rows; r++) {
-            param_copy(&from->group->rows[r], to->values, from->values);
-            to->origins[r] = (struct origin){from->origins[r].by, g_strdup(from->origins[r].text)};
-        }
+        copy->slots[i] = (struct slot){.group = from->group, .set = param_set_copy(from->group, &from->set)};
+        slot_copy_layers(&copy->slots[i], from);
     }
     return copy;
 }
 
 /* ---- finding -------------------------------------------------------------- */
 
-static struct slot *find_slot(const struct param_bag *bag, const char *group)
+struct slot *param_bag_slot(const struct param_bag *bag, const char *group)
 {
     for (int i = 0; i < bag->n; i++)
         if (strcmp(bag->slots[i].group->name, group) == 0)
@@ -92,7 +86,7 @@ static struct slot *find_slot(const struct param_bag *bag, const char *group)
     return NULL;
 }
 
-static int find_row(const struct param_group *group, const char *key)
+int param_find_row(const struct param_group *group, const char *key)
 {
     for (int r = 0; r < group->n_rows; r++)
         if (strcmp(group->rows[r].key, key) == 0)
@@ -125,41 +119,64 @@ static int fail_key(const struct param_group *group, const char *key, GError **e
 
 /* ---- setting -------------------------------------------------------------- */
 
-static bool slot_set(struct slot *slot, int row, const char *text, enum param_set_by by, const char *origin,
-                     GError **err)
+bool param_set_store(const struct param_group *group, struct param_set *set, int row, const char *text, enum param_set_by by,
+                     const char *origin, const char *label, GError **err)
 {
-    const struct param_desc *desc = &slot->group->rows[row];
-    if (!param_store(desc, slot->values, text, err)) {
-        g_prefix_error(err, "%s: %s.%s: ", origin, slot->group->name, desc->key);
+    if (!param_store(&group->rows[row], set->values, text, err)) {
+        g_prefix_error(err, "%s: %s", origin, label);
         return false;
     }
-    g_free(slot->origins[row].text);
-    slot->origins[row] = (struct origin){by, g_strdup(origin)};
+    g_free(set->origins[row].text);
+    set->origins[row] = (struct origin){by, g_strdup(origin)};
     return true;
+}
+
+void param_split_section(const char *section, char **group, char **name)
+{
+    const char *colon = strchr(section, ':');
+    *group = g_strstrip(colon ? g_strndup(section, (gsize)(colon - section)) : g_strdup(section));
+    *name = colon ? g_strstrip(g_strdup(colon + 1)) : NULL;
+}
+
+/* The slot and row of "group:name" and KEY, if they can be set; NULL with ERR set. */
+static struct slot *find_settable(const struct param_bag *bag, const char *group, const char *name, const char *key, int *row,
+                                  GError **err)
+{
+    struct slot *slot = param_bag_slot(bag, group);
+    if (!slot)
+        return fail_group(bag, group, err);
+    if (!slot_check_layer(bag, slot, name, err))
+        return NULL;
+    *row = param_find_row(slot->group, key);
+    if (*row < 0)
+        fail_key(slot->group, key, err);
+    return *row >= 0 ? slot : NULL;
 }
 
 bool param_bag_set(struct param_bag *bag, const char *group, const char *key, const char *text,
                    enum param_set_by by, const char *origin, GError **err)
 {
-    struct slot *slot = find_slot(bag, group);
-    if (!slot)
-        fail_group(bag, group, err);
-    int row = slot ? find_row(slot->group, key) : -1;
-    if (slot && row < 0)
-        fail_key(slot->group, key, err);
-    if (row < 0) {
+    g_autofree char *base = NULL, *name = NULL, *label = NULL;
+    int row = -1;
+    param_split_section(group, &base, &name);
+    struct slot *slot = find_settable(bag, base, name, key, &row, err);
+    if (!slot) {
         g_prefix_error(err, "%s: ", origin);
         return false;
     }
-    return slot_set(slot, row, text, by, origin, err);
+    slot_forget_resolved(slot);
+    label = name ? g_strdup_printf("[%s:%s]: %s: ", base, name, key) : g_strdup_printf("%s.%s: ", base, key);
+    struct param_set *set = name ? &slot_need_layer(slot, name, origin)->set : &slot->set;
+    return param_set_store(slot->group, set, row, text, by, origin, label, err);
 }
 
 bool param_bag_set_assignment(struct param_bag *bag, const char *assignment, enum param_set_by by,
                               const char *origin, GError **err)
 {
     const char *equals = strchr(assignment, '=');
-    const char *dot = strchr(assignment, '.');
-    if (!equals || !dot || dot > equals) {
+    /* A selector may hold dots: the key is what follows the last one. */
+    const char *dot = equals ? g_strrstr_len(assignment, equals - assignment, ".") : NULL;
+    if (!dot) {
         g_autofree char *quoted = message_quote(assignment);
         g_set_error(err, PARAM_ERROR, PARAM_ERROR_SYNTAX,
                     "%s: %s is not an assignment; allowed: group.key=value, such as pfc.enabled=false",
@@ -174,11 +191,11 @@ bool param_bag_set_assignment(struct param_bag *bag, const char *assignment, enu
 static bool slot_check(const struct slot *slot, GError **err)
 {
     const char *key = NULL;
-    if (!slot->group->check || slot->group->check(slot->values, &key, err))
+    if (!slot->group->check || slot->group->check(slot->set.values, &key, err))
         return true;
-    int row = key ? find_row(slot->group, key) : -1;
+    int row = key ? param_find_row(slot->group, key) : -1;
     if (row >= 0)
-        g_prefix_error(err, "%s: %s.%s: ", slot->origins[row].text, slot->group->name, key);
+        g_prefix_error(err, "%s: %s.%s: ", slot->set.origins[row].text, slot->group->name, key);
     else
         g_prefix_error(err, "%s: ", slot->group->name);
     return false;
@@ -187,24 +204,37 @@ static bool slot_check(const struct slot *slot, GError **err)
 bool param_bag_check(const struct param_bag *bag, GError **err)
 {
     for (int i = 0; i < bag->n; i++)
-        if (!slot_check(&bag->slots[i], err))
+        if (!slot_check(&bag->slots[i], err) || !slot_check_items(&bag->slots[i], err))
             return false;
     return true;
 }
 
 /* ---- reading -------------------------------------------------------------- */
 
+/* LAYER becomes NULL where SECTION has no colon. NULL if there is no such group or layer. */
+static struct slot *slot_and_layer(const struct param_bag *bag, const char *section, struct layer **layer)
+{
+    g_autofree char *group = NULL, *name = NULL;
+    param_split_section(section, &group, &name);
+    struct slot *slot = param_bag_slot(bag, group);
+    *layer = slot && name ? slot_find_layer(slot, name) : NULL;
+    return name && !*layer ? NULL : slot;
+}
+
 const void *param_bag_get(const struct param_bag *bag, const char *group)
 {
-    const struct slot *slot = find_slot(bag, group);
-    return slot ? slot->values : NULL;
+    const struct slot *slot = param_bag_slot(bag, group);
+    return slot ? slot->set.values : NULL;
 }
 
 static const struct origin *find_origin(const struct param_bag *bag, const char *group, const char *key)
 {
-    const struct slot *slot = find_slot(bag, group);
-    int row = slot ? find_row(slot->group, key) : -1;
-    return row >= 0 ? &slot->origins[row] : NULL;
+    struct layer *layer = NULL;
+    const struct slot *slot = slot_and_layer(bag, group, &layer);
+    int row = slot ? param_find_row(slot->group, key) : -1;
+    if (row < 0)
+        return NULL;
+    return layer ? &layer->set.origins[row] : &slot->set.origins[row];
 }
 
 const char *param_bag_origin(const struct param_bag *bag, const char *group, const char *key)
@@ -233,6 +263,6 @@ const struct param_group *param_bag_group(const struct param_bag *bag, int i)
 
 const struct param_group *param_bag_find(const struct param_bag *bag, const char *group)
 {
-    const struct slot *slot = find_slot(bag, group);
+    const struct slot *slot = param_bag_slot(bag, group);
     return slot ? slot->group : NULL;
 }

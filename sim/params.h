@@ -163,15 +163,15 @@ struct param_bag *param_bag_copy(const struct param_bag *bag);
  * Unknown names are errors that name the nearest known one. */
 bool param_bag_set(struct param_bag *bag, const char *group, const char *key, const char *text,
                    enum param_set_by by, const char *origin, GError **err);
-/* "group.key=value" */
+/* "group.key=value" or "group:selector.key=value" (the key follows the last dot before '=') */
 bool param_bag_set_assignment(struct param_bag *bag, const char *assignment, enum param_set_by by,
                               const char *origin, GError **err);
-/* Runs every group's cross-check; the message opens with the origin of the key to blame. */
+/* Runs every group's and item's cross-check; the message opens with the origin of the key to blame. */
 bool param_bag_check(const struct param_bag *bag, GError **err);
 
 /* The group's struct, e.g. const struct dcqcn_params *; NULL if no such group. Borrowed. */
 const void *param_bag_get(const struct param_bag *bag, const char *group);
-/* Where KEY was set: "default", "incast.ini:12", "--set". Borrowed. */
+/* Where KEY was set: "default", "incast.ini:12", "--set". GROUP may be "group:selector" of a layer, here and below. Borrowed. */
 const char *param_bag_origin(const struct param_bag *bag, const char *group, const char *key);
 enum param_set_by param_bag_set_by(const struct param_bag *bag, const char *group, const char *key);
 
@@ -180,6 +180,10 @@ enum param_set_by param_bag_set_by(const struct param_bag *bag, const char *grou
  * order in which they appeared (included files first). param_bag_set() takes "group:selector" as GROUP; setting a key of
  * a LIST group without a name, or a layer of a RUN group, is an error. Of SITE layers only the keys that were set count. */
 #define PARAM_MAX_LAYERS 64 /* of a SITE group: one more is an error */
+/* Splits "group:selector" at the first colon, without blanks around the parts; *NAME is NULL without a colon. (transfer full) */
+void param_split_section(const char *section, char **group, char **name);
+/* Makes the layer NAME (NULL: none) of GROUP, a known one, even if no key is ever set in it; errors as param_bag_set(). */
+bool param_bag_add_layer(struct param_bag *bag, const char *group, const char *name, const char *origin, GError **err);
 int param_bag_n_layers(const struct param_bag *bag, const char *group);
 /* The text after the colon. Borrowed. */
 const char *param_bag_layer_name(const struct param_bag *bag, const char *group, int layer);
@@ -187,7 +191,7 @@ const char *param_bag_layer_name(const struct param_bag *bag, const char *group,
 const char *param_bag_layer_origin(const struct param_bag *bag, const char *group, int layer);
 /* Where KEY of LAYER was set, NULL if it was not. Borrowed. */
 const char *param_bag_layer_key_origin(const struct param_bag *bag, const char *group, int layer, const char *key);
-/* Values of item LAYER of a LIST group. Borrowed. */
+/* Values of item LAYER of a LIST group; of a SITE group: of the layer alone, over the defaults. Borrowed. */
 const void *param_bag_item(const struct param_bag *bag, const char *group, int layer);
 /* Values of a SITE group where the layers in MASK (bit i: layer i) match: later layers win. Cross-checked; the same
  * MASK gives the same pointer, valid until the bag changes or is freed. NULL with ERR set. Not for two threads at once. */

@@ -212,6 +212,25 @@ static void test_store__extreme_cells_survive(void **state)
     record_book_free(book);
 }
 
+static void add_param_of(struct record_book *book, const char *group)
+{
+    g_autofree char *name = g_strdup(group);
+    const struct record_param row = {name,          (char *)"enabled", (char *)"false",       (char *)"true", (char *)"",
+                                     (char *)"law", (char *)"file",    (char *)"incast.ini:9", 0};
+    record_param_add(book, &row);
+}
+
+static void test_store__layers_with_a_peer_come_back_equal(void **state)
+{
+    struct place *place = *state;
+    struct record_book *book = record_book_new();
+    add_param_of(book, "pfc");
+    add_param_of(book, "pfc:leaf0/spine1");
+    add_param_of(book, "pfc:leaf0");
+    assert_round_trip(place->path, book);
+    record_book_free(book);
+}
+
 static void test_store__many_rows_span_chunks(void **state)
 {
     struct place *place = *state;
@@ -250,6 +269,15 @@ static void assert_unwritable(const char *path, const struct record_book *book, 
     if (!g_error_matches(err, STORE_ERROR, (gint)code) || !strstr(err->message, part))
         fail_msg("unexpected: %s", err->message);
     g_error_free(err);
+}
+
+static void test_store__a_group_with_the_sign_for_a_slash_is_refused(void **state)
+{
+    struct place *place = *state;
+    struct record_book *book = record_book_new();
+    add_param_of(book, "pfc:leaf0>spine1");
+    assert_unwritable(place->path, book, STORE_ERROR_BOOK, "'>'");
+    record_book_free(book);
 }
 
 static void test_store__names_that_hdf5_cannot_hold_are_errors(void **state)
@@ -494,6 +522,8 @@ int main(void)
         IN_PLACE(test_store__an_empty_book_comes_back_empty),
         IN_PLACE(test_store__a_table_without_rows_keeps_its_columns),
         IN_PLACE(test_store__extreme_cells_survive),
+        IN_PLACE(test_store__layers_with_a_peer_come_back_equal),
+        IN_PLACE(test_store__a_group_with_the_sign_for_a_slash_is_refused),
         IN_PLACE(test_store__many_rows_span_chunks),
         IN_PLACE(test_store__equal_books_give_equal_bytes),
         IN_PLACE(test_store__names_that_hdf5_cannot_hold_are_errors),

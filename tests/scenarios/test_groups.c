@@ -19,6 +19,8 @@ static void for_every_row(row_test test)
     for (int g = 0; g < n; g++) {
         for (int r = 0; r < groups[g]->n_rows; r++) {
             struct param_bag *bag = param_bag_new(groups, n);
+            if (groups[g]->scope == PARAM_SCOPE_LIST)
+                assert_true(param_bag_add_layer(bag, groups[g]->name, "x", "t:1", NULL));
             test(bag, groups[g], &groups[g]->rows[r]);
             param_bag_free(bag);
         }
@@ -28,7 +30,15 @@ static void for_every_row(row_test test)
 static bool set(struct param_bag *bag, const struct param_group *group, const struct param_desc *row,
                 const char *text, GError **err)
 {
-    return param_bag_set(bag, group->name, row->key, text, PARAM_BY_FILE, "t:1", err);
+    g_autofree char *item = g_strdup_printf("%s:x", group->name);
+    const char *section = group->scope == PARAM_SCOPE_LIST ? item : group->name;
+    return param_bag_set(bag, section, row->key, text, PARAM_BY_FILE, "t:1", err);
+}
+
+/* Groups that are lists have values in their items alone. */
+static const void *values_of(const struct param_bag *bag, const struct param_group *group)
+{
+    return group->scope == PARAM_SCOPE_LIST ? param_bag_item(bag, group->name, 0) : param_bag_get(bag, group->name);
 }
 
 static bool is_name(const char *s)
@@ -52,12 +62,12 @@ static void check_words(struct param_bag *bag, const struct param_group *group, 
 static void check_default_round_trip(struct param_bag *bag, const struct param_group *group,
                                      const struct param_desc *row)
 {
-    g_autofree char *before = param_format(row, param_bag_get(bag, group->name));
+    g_autofree char *before = param_format(row, values_of(bag, group));
     g_autofree char *def = param_format_default(row);
     g_autoptr(GError) err = NULL;
     if (!set(bag, group, row, def, &err) || !set(bag, group, row, before, &err))
         fail_msg("%s", err->message);
-    g_autofree char *after = param_format(row, param_bag_get(bag, group->name));
+    g_autofree char *after = param_format(row, values_of(bag, group));
     assert_string_equal(before, after);
 }
 
@@ -72,7 +82,7 @@ static void check_limits_are_accepted(struct param_bag *bag, const struct param_
             continue;
         if (!set(bag, group, row, text, &err))
             fail_msg("%s", err->message);
-        g_autofree char *back = param_format(row, param_bag_get(bag, group->name));
+        g_autofree char *back = param_format(row, values_of(bag, group));
         assert_string_equal(back, text);
     }
 }
@@ -89,12 +99,12 @@ static void assert_out_of_range(struct param_bag *bag, const struct param_group 
     static const char *const units[] = {[PARAM_TIME] = "ps",   [PARAM_BYTES] = "B", [PARAM_RATE] = "bps",
                                         [PARAM_LENGTH] = "mm", [PARAM_INT] = "",    [PARAM_BYTES_MAP] = "B"};
     g_autofree char *text = g_strdup_printf("%" G_GINT64_FORMAT "%s", value, units[row->type]);
-    g_autofree char *before = param_format(row, param_bag_get(bag, group->name));
+    g_autofree char *before = param_format(row, values_of(bag, group));
     g_autoptr(GError) err = NULL;
     if (set(bag, group, row, text, &err))
         fail_msg("%s.%s: %s was accepted", group->name, row->key, text);
     assert_true(g_error_matches(err, PARAM_ERROR, PARAM_ERROR_RANGE));
-    g_autofree char *after = param_format(row, param_bag_get(bag, group->name));
+    g_autofree char *after = param_format(row, values_of(bag, group));
     assert_string_equal(before, after);
 }
 
@@ -152,8 +162,8 @@ static void test_groups__names_are_unique(void **state)
 static void test_groups__order_is_fixed(void **state)
 {
     (void)state;
-    static const char *const names[] = {"run", "topology", "routing", "link", "switch",   "buffer",    "pfc",
-                                        "ecn", "nic",      "dcqcn",   "node", "workload", "collective"};
+    static const char *const names[] = {"run", "topology", "routing", "link",     "switch",     "buffer", "pfc",   "ecn",
+                                        "nic", "dcqcn",    "node",    "workload", "collective", "qos",    "pfcwd", "fault"};
     int n = 0;
     const struct param_group *const *groups = scenario_groups(&n);
     assert_int_equal(n, G_N_ELEMENTS(names));

@@ -157,6 +157,42 @@ static void test_scenario__misplaced_and_double_keys_are_errors(void **state)
                    "f.ini:2: unknown key 'include' in [pfc]");
 }
 
+static struct scenario *parse(const char *text)
+{
+    g_autoptr(GError) err = NULL;
+    struct scenario *s = scenario_parse(DATA "f.ini", text, strlen(text), &err);
+    if (!s)
+        fail_msg("%s", err->message);
+    return s;
+}
+
+static void test_scenario__sections_with_a_colon_are_layers_and_items(void **state)
+{
+    (void)state;
+    struct scenario *s = parse("[pfc:leaf0/spine1]\nenabled = no\n[pfc]\nenabled = yes\n[buffer:leaf*#3-4] # comment\n[fault:flap]\nkind = link_down\n");
+    assert_string_equal(param_bag_layer_name(s->bag, "pfc", 0), "leaf0/spine1");
+    assert_string_equal(param_bag_layer_origin(s->bag, "pfc", 0), DATA "f.ini:1");
+    assert_string_equal(param_bag_layer_key_origin(s->bag, "pfc", 0, "enabled"), DATA "f.ini:2");
+    assert_string_equal(param_bag_layer_name(s->bag, "buffer", 0), "leaf*#3-4"); /* without a key, too */
+    assert_true(scenario_set(s, "pfc:leaf0/spine1.quanta=7", NULL));
+    assert_string_equal(param_bag_layer_key_origin(s->bag, "pfc", 0, "quanta"), "--set");
+    assert_true(scenario_set(s, "fault:flap.start=1ms", NULL));
+    assert_int_equal(((const struct fault_params *)param_bag_item(s->bag, "fault", 0))->start_ps, UNIT_MS);
+    scenario_free(s);
+}
+
+static void test_scenario__sections_with_a_colon_that_cannot_be_are_named(void **state)
+{
+    (void)state;
+    assert_message("[pcf:leaf1]\n", PARAM_ERROR, PARAM_ERROR_UNKNOWN, "f.ini:1: unknown group 'pcf'; did you mean 'pfc'?");
+    assert_message("\n[pfc:]\n", PARAM_ERROR, PARAM_ERROR_SYNTAX, "f.ini:2: [pfc:]: nothing stands after the colon");
+    assert_message("[dcqcn:gpu-node0]\n", PARAM_ERROR, PARAM_ERROR_UNKNOWN, "f.ini:1: [dcqcn:gpu-node0]: [dcqcn] holds for the whole run");
+    assert_message("[fault]\nkind = link_down\n", PARAM_ERROR, PARAM_ERROR_SYNTAX, "f.ini:1: [fault] needs a name; allowed: [fault:NAME]");
+    assert_message("[pfc:leaf1]\nquanta = 0\n", PARAM_ERROR, PARAM_ERROR_RANGE, "f.ini:2: [pfc:leaf1]: quanta: ");
+    assert_message("[pfc:leaf1]\nquanta = 1\n[pfc: leaf1 ]\nquanta = 1\n", SCENARIO_ERROR, SCENARIO_ERROR_SYNTAX,
+                   "f.ini:4: 'pfc:leaf1.quanta' is set before at line 2");
+}
+
 static void test_scenario__broken_includes_are_named(void **state)
 {
     (void)state;
@@ -246,6 +282,8 @@ int main(void)
         cmocka_unit_test(test_scenario__cross_check_comes_after_the_command_line),
         cmocka_unit_test(test_scenario__bad_values_and_names_are_named),
         cmocka_unit_test(test_scenario__misplaced_and_double_keys_are_errors),
+        cmocka_unit_test(test_scenario__sections_with_a_colon_are_layers_and_items),
+        cmocka_unit_test(test_scenario__sections_with_a_colon_that_cannot_be_are_named),
         cmocka_unit_test(test_scenario__broken_includes_are_named),
         cmocka_unit_test(test_scenario__include_cycles_are_found),
         cmocka_unit_test(test_scenario__includes_nest_eight_deep),
