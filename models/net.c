@@ -2,6 +2,7 @@
 #include "models/buffer.h"
 #include "models/dcqcn.h"
 #include "models/ecn.h"
+#include "models/nic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +52,6 @@ static bool set_constants(struct net *net, GError **err)
     net->lossy_limit_bytes = (uint32_t)MIN(c->buffer->lossy_limit_bytes, (int64_t)UINT32_MAX);
     net->cut_bytes =
         c->switching->forwarding == SWITCH_CUT_THROUGH ? (uint32_t)c->switching->cut_through_header_bytes : 0;
-    net->timeout_ps = c->nic->local_ack_timeout == 0 ? 0 : (4096 * UNIT_NS) << c->nic->local_ack_timeout;
     net->echo_mode = c->nic->np_mode == NIC_NP_ACK_ECHO;
     net->ack_bypass = c->nic->ack_bypass_pfc;
     net->repace = c->nic->repace;
@@ -394,6 +394,7 @@ void net_free(struct net *net)
         g_free(net->vertex[v].local);
         g_free(net->vertex[v].pauses);
     }
+    nic_free(net);
     sim_core_free(net->core);
     if (net->cc)
         net->cc->free_state(net->cc_state);
