@@ -11,6 +11,7 @@
 
 #include "models/forward.h"
 #include "models/link.h"
+#include "models/nic.h"
 
 #include <string.h>
 
@@ -187,7 +188,7 @@ static void wake(struct net *net, struct sim_core *core, struct sim_node *node, 
     if (((struct net_vertex *)node->state)->is_switch)
         switch_wake(net, core, node, p, now_ps);
     else
-        nic_wake_port(net, core, node, p, now_ps);
+        nic_kick(net, core, node, p, now_ps);
 }
 
 static void set_down(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t p, bool down, sim_ps now_ps)
@@ -326,8 +327,9 @@ static void change_node(struct net *net, struct sim_core *core, struct sim_node 
             storm_frame(net, core, node, index, now_ps);
         break;
     default:
-        (void)first, (void)n;
-        break;
+        for (uint32_t g = first; g < first + n; g++)
+            nic_set_rx_rate(net, node, net->port_of_graph[g],
+                            begins ? fault->params->rate_bps : ((const struct nic_params *)net_site_node(net, NET_PARAMS_NIC, fault->node))->rx_rate_bps);
     }
 }
 

@@ -259,6 +259,11 @@ static bool check_nic(const void *values, const char **key, GError **err)
     *key = "ets_weights";
     if (!model_parse_weights(p->ets_weights, weights, err))
         return false;
+    *key = p->rx_xoff_bytes > p->rx_buffer_bytes ? "rx_xoff" : "rx_xon";
+    if (p->rx_xoff_bytes > p->rx_buffer_bytes || p->rx_xon_bytes > p->rx_xoff_bytes) {
+        g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS, "%s is too large; allowed: rx_xon <= rx_xoff <= rx_buffer", *key);
+        return false;
+    }
     int64_t window_pkts = (p->window_bytes + p->mtu_bytes - 1) / p->mtu_bytes;
     *key = "window";
     if (p->window_bytes == 0 || window_pkts >= p->ack_interval)

@@ -1,6 +1,6 @@
 /* net.c - builds the state of a run from a fabric, a job and the parameter tables. */
 #include "models/dcqcn.h"
-#include "models/net_priv.h"
+#include "models/nic.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,6 @@ static void set_constants(struct net *net)
     net->ack_interval = (uint32_t)c->nic->ack_interval;
     int64_t window = (c->nic->window_bytes + net->mtu - 1) / net->mtu;
     net->window_pkts = window == 0 ? UINT32_MAX : (uint32_t)MIN(window, INT32_MAX);
-    net->timeout_ps = c->nic->local_ack_timeout == 0 ? 0 : (4096 * UNIT_NS) << c->nic->local_ack_timeout;
     net->echo_mode = c->nic->np_mode == NIC_NP_ACK_ECHO;
     net->ack_bypass = c->nic->ack_bypass_pfc;
     net->repace = c->nic->repace;
@@ -314,6 +313,7 @@ void net_free(struct net *net)
         g_free(net->vertex[v].local);
         g_free(net->vertex[v].pauses);
     }
+    nic_free(net);
     sim_core_free(net->core);
     if (net->cc)
         net->cc->free_state(net->cc_state);

@@ -122,7 +122,11 @@ struct net_totals {
     sim_ps paused_ps;        /* summed over paused ports and classes */
     uint64_t drop_pkts, lossless_drop_pkts;
     uint64_t lost_pkts, no_route_pkts, storms, watch_drop_pkts;
-    uint64_t nak_pkts, retransmitted_pkts, timeouts, failed_qps;
+    uint64_t nak_pkts, sack_pkts, rnr_nak_pkts; /* sent */
+    uint64_t retransmitted_pkts, timeouts, failed_qps;
+    uint64_t spurious_pkts;      /* data packets that were sent again and had already been received */
+    uint64_t out_of_window_pkts; /* dropped by receivers: further ahead than nic.reorder_window */
+    uint64_t rx_out_of_buffer_pkts; /* dropped by slow receivers; part of drop_pkts */
     uint64_t ops_done, ops_total;
     uint32_t n_qps;
     sim_ps now_ps;           /* simulated time reached */
@@ -152,6 +156,22 @@ struct net_port_view {
     sim_ps busy_until_ps;
 };
 void net_port_view(const struct net *net, uint32_t port, struct net_port_view *view);
+
+/* What a NIC port counts, under the names that operators know (mlx5 hardware counters). */
+struct net_nic_counters {
+    uint64_t out_of_sequence, duplicate_request, out_of_window; /* data packets, as responder */
+    uint64_t packet_seq_err;          /* NAKs received */
+    uint64_t local_ack_timeout_err;   /* full timeouts */
+    uint64_t rnr_nak_retry_err;       /* RNR NAKs received */
+    uint64_t roce_adp_retrans;        /* packets sent again because of ... */
+    uint64_t roce_adp_retrans_to;     /* ... timeouts shorter than the full one */
+    uint64_t req_transport_retries_exceeded, req_rnr_retries_exceeded; /* queue pairs failed */
+    uint64_t rx_out_of_buffer;        /* data packets dropped: the receive buffer was full */
+    uint64_t np_ecn_marked_roce_packets, np_cnp_sent, rp_cnp_handled, rp_cnp_ignored;
+    uint64_t sacks_sent, rnr_naks_sent;
+};
+/* Of graph port PORT; all 0 at a switch. */
+void net_nic_counters(const struct net *net, uint32_t port, struct net_nic_counters *out);
 int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class);
 
 /* Of one class of a port: its egress queue, its ingress group, and the pause frames of that priority. */
@@ -177,6 +197,8 @@ sim_ps net_op_start_ps(const struct net *net, uint32_t op);
 sim_ps net_op_done_ps(const struct net *net, uint32_t op);
 uint32_t net_op_qp(const struct net *net, uint32_t op); /* of a SEND; NET_NONE for local transfers */
 
+enum net_qp_failure { NET_QP_ALIVE, NET_QP_RETRIES_EXCEEDED, NET_QP_RNR_RETRIES_EXCEEDED };
+
 struct net_qp_view {
     uint32_t src_rank, dst_rank, flow_id;
     uint16_t sport;
@@ -186,6 +208,9 @@ struct net_qp_view {
     uint64_t retransmitted_pkts;
     int64_t sent_bytes;          /* payload, first transmissions and again */
     bool failed, busy;           /* busy: messages under way */
+    enum net_qp_failure fail_reason;
+    uint32_t retries;            /* without an answer, when it failed */
+    sim_ps failed_ps;
     struct cc_view cc;
     double rate_bps;             /* now */
     sim_ps ideal_latency_ps;     /* one way, first bit to last bit of a minimal packet, unloaded */

@@ -118,6 +118,7 @@ struct net_vertex {
     uint32_t *local; /* transfers between its GPUs that wait for a free side */
     uint32_t n_local, cap_local;
     bool local_look; /* TIMER_LOCAL_START is pending */
+    uint32_t rx_care; /* NIC_RX_... of models/nic.h */
     /* both */
     struct ledger ledger[NET_CLASSES];
     struct net_pause_event *pauses;
@@ -130,6 +131,7 @@ struct net_vertex {
 #define NVLINK_TX 1
 #define NVLINK_RX 2
 
+/* IDLE: nothing to send; READY: in the ring; WAITING: for its pacing timer; BLOCKED: by its window. */
 enum qp_state { QP_IDLE, QP_READY, QP_WAITING, QP_BLOCKED, QP_FAILED };
 
 /* Requester side of a queue pair; written by the sender's node alone. */
@@ -138,7 +140,8 @@ struct qp_tx {
     sim_ps next_ps; /* pacing: the next packet starts no earlier */
     sim_ps sent_ps; /* start of the last packet, and its wire bytes */
     uint32_t sent_wire_bytes;
-    uint32_t next_psn, una_psn;
+    uint32_t next_psn, una_psn, max_psn; /* next to send; oldest under way; first that was never sent */
+    uint32_t window_pkts; /* most packets under way, whatever congestion control allows */
     uint32_t msg;       /* op whose packets are being sent, JOB_NONE */
     uint32_t msg_first, msg_end; /* its PSNs [first, end) */
     uint32_t msg_tail_bytes;     /* payload of its last packet */
@@ -148,20 +151,28 @@ struct qp_tx {
     uint32_t next_ready;         /* in the port's ring */
     uint32_t port;               /* internal */
     uint16_t state, class, retries;
-    bool timeout_armed, failed;
+    bool timeout_armed : 1, failed : 1;
+    bool selective : 1; /* selective repeat */
+    bool repair : 1;    /* something is to be sent again before new data (selective repeat) */
+    bool rnr_wait : 1;  /* the receiver was not ready: silent until TIMER_RNR */
     sim_ps progress_ps;
-    uint32_t retransmitted_pkts;
     int64_t sent_bytes;
 };
+_Static_assert(sizeof(struct qp_tx) == 128, "two cache lines");
 
 /* Responder side; written by the receiver's node alone. */
 struct qp_rx {
     uint32_t expected_psn;
-    uint32_t msg, last_done; /* op being received, and the one before */
+    uint32_t last_done; /* op received last */
+    uint32_t n_held;    /* packets that came out of order */
     uint32_t unacked_pkts;
     uint32_t port;
     bool nak_sent;
     uint8_t ack_class;
+    bool selective : 1;  /* answers them with SACKs */
+    bool reorder : 1;    /* holds them */
+    bool rnr_wait : 1;   /* RNR was sent: takes nothing but the packet it named */
+    bool in_message : 1; /* the first packet of a message is in, its last is not */
     sim_ps last_cnp_ps; /* -1: none yet */
 };
 
@@ -185,7 +196,7 @@ struct op_run {
 
 /* Queue pairs of a NIC port that may send, by class; HELD sent last and joins the end when its packet has left:
  * those that became ready meanwhile go before it (round robin). */
-struct ready_ring { uint32_t head[NET_CLASSES], tail[NET_CLASSES], held; uint16_t ready, last_class; };
+struct ready_ring { uint32_t head[NET_CLASSES], tail[NET_CLASSES], held; uint16_t ready, turn; };
 
 struct net {
     struct sim_core *core;
@@ -206,6 +217,11 @@ struct net {
     struct qp_tx *tx;
     struct qp_rx *rx;
     struct qp_cold *qp;
+    struct nic_port **nic;    /* per port; NULL at switches */
+    struct nic_port *nic_ports;
+    struct qp_repair *repair; /* per queue pair */
+    uint64_t *rx_held, *rx_held_last, *tx_sacked; /* [qp][reorder_words]; NULL where nobody reorders */
+    uint32_t reorder_words;   /* a power of two */
     uint16_t *path; /* [qp * 2 + direction][path_stride]: egress port at each switch, local to it */
     uint32_t path_stride;
     struct op_run *op;
@@ -215,7 +231,6 @@ struct net {
     /* constants of the run, near each other */
     uint32_t mtu, frame_overhead, reth, gap_bytes, ack_bytes, cnp_bytes, pause_bytes;
     uint32_t ack_interval, window_pkts;
-    sim_ps timeout_ps;
     bool echo_mode, ack_bypass, pause_timed, repace;
     bool any_lossless;
     bool prefetch, prefetch_paths; /* the ports, the paths exceed a core's own cache */
@@ -228,7 +243,7 @@ struct net {
     uint8_t code_dscp[NET_CLASSES], code_pcp[NET_CLASSES];
     uint32_t n_codes;
     /* written atomically by hosts */
-    uint64_t ops_done;
+    uint64_t ops_done, failed_qps;
     uint64_t total_pkts; /* data packets of all messages */
     enum net_verdict verdict;
     sim_ps deadlock_ps; /* when it was certain; 0: no deadlock */
@@ -249,6 +264,8 @@ enum net_timer {
     TIMER_LOCAL_START, /* local transfers look for free GPU sides */
     TIMER_WATCH,       /* internal port: PFC watchdog polls */
     TIMER_FAULT,       /* index of a fault << 1 | it ends */
+    TIMER_RNR,         /* queue pair: time to ask again */
+    TIMER_RX,          /* internal port: a frame of the receive buffer is in memory */
 };
 #define NET_TIMER(kind, x) ((uint64_t)(kind) << 56 | (uint64_t)(x))
 #define NET_TIMER_KIND(id) ((enum net_timer)((id) >> 56))
@@ -389,8 +406,6 @@ void switch_flush(struct net *net, struct sim_core *core, struct sim_node *node,
 /* Sends if the port is free and something may go. */
 void switch_wake(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
 void host_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch);
-/* The link of PORT is up again: sends what waits. */
-void nic_wake_port(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
 /* PORT FROM has died: its queue pairs and answers go on over port TO of the same host. Their number. */
 uint32_t nic_move_qps(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t from, uint32_t to, sim_ps now_ps);
 /* A work request (SEND op) reaches its queue pair. */

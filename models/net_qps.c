@@ -4,7 +4,7 @@
  * (source, destination, class, channel). The path of a queue pair is fixed when it
  * is made: ECMP hashes constant fields, so nothing is lost (ADR 0009).
  */
-#include "models/net_priv.h"
+#include "models/nic.h"
 #include "sim/rng.h"
 
 #include <string.h>
@@ -177,7 +177,7 @@ static void init_qps(struct net *net, const uint8_t *classes)
         t->class = classes[q];
         t->state = QP_IDLE;
         struct qp_rx *r = &net->rx[q];
-        r->msg = r->last_done = JOB_NONE;
+        r->last_done = JOB_NONE;
         r->last_cnp_ps = -1;
         r->ack_class = ack_class < 0 ? classes[q] : (uint8_t)ack_class;
     }
@@ -195,7 +195,7 @@ bool net_build_qps(struct net *net, GError **err)
     net->qp = (struct qp_cold *)(void *)g_array_free(b.qps, FALSE);
     if (ok) {
         init_qps(net, (const uint8_t *)b.classes->data);
-        ok = build_paths(net, err);
+        ok = build_paths(net, err) && nic_build(net, err);
     }
     g_hash_table_unref(b.shared);
     g_array_free(b.classes, TRUE);

@@ -1,4 +1,4 @@
-/* net_run.c - runs a net to its end, and recognises the ends that are none: deadlock, stuck work. */
+/* net_run.c - runs a net to its end, and recognises the ends that are none: deadlock, failed queue pairs, stuck work. */
 #include "models/net_priv.h"
 
 struct watch {
@@ -175,6 +175,10 @@ static bool on_window(void *user, sim_ps now_ps)
     }
     if (__atomic_load_n(&net->ops_done, __ATOMIC_RELAXED) == job_n_ops(net->job) && packets_waiting(net) == 0)
         return false;
+    if (__atomic_load_n(&net->failed_qps, __ATOMIC_RELAXED) > 0) { /* its messages will never be done */
+        net->verdict = NET_STUCK;
+        return false;
+    }
     if (is_deadlocked(watch, now_ps)) {
         net->verdict = NET_DEADLOCK;
         return false;
@@ -191,7 +195,7 @@ enum net_verdict net_run(struct net *net, sim_ps until_ps, sim_ps deadlock_after
     net->core->on_window_user = &watch;
     sim_core_run(net->core, until_ps, n_threads);
     net->core->on_window = NULL;
-    if (net->verdict == NET_DEADLOCK)
+    if (net->verdict == NET_DEADLOCK || net->verdict == NET_STUCK)
         return net->verdict;
     bool idle = sim_core_next_ps(net->core) == SIM_PS_MAX;
     if (net->ops_done == job_n_ops(net->job))

@@ -1,6 +1,7 @@
 /* net_view.c - what a run left behind, and the laws that it must have kept. */
 #include "models/buffer.h"
 #include "models/link.h"
+#include "models/nic.h"
 
 #include <string.h>
 
@@ -23,6 +24,15 @@ static sim_ps queue_paused_ps(const struct net *net, uint32_t p, int c)
 {
     bool now = net->port[p].paused >> c & 1;
     return net->cold[p].paused_ps[c] + (now ? net_now(net) - net->cold[p].pause_start_ps[c] : 0);
+}
+
+static void add_nic(const struct nic_port *nic, struct net_totals *t)
+{
+    t->sack_pkts += nic->n.sacks_sent;
+    t->rnr_nak_pkts += nic->n.rnr_naks_sent;
+    t->spurious_pkts += nic->n.duplicate_request;
+    t->out_of_window_pkts += nic->n.out_of_window;
+    t->rx_out_of_buffer_pkts += nic->n.rx_out_of_buffer;
 }
 
 static sim_ps paused_ps(const struct net *net, uint32_t p)
@@ -82,6 +92,8 @@ void net_totals(const struct net *net, struct net_totals *t)
         t->watch_drop_pkts += cold->watch_drop_pkts;
         t->lost_pkts += cold->special ? cold->special->lost_pkts : 0;
         t->paused_ps += paused_ps(net, p);
+        if (net->nic[p])
+            add_nic(net->nic[p], t);
     }
     for (uint32_t q = 0; q < net->n_qps; q++) {
         struct cc_view view;
@@ -167,6 +179,12 @@ void net_port_view(const struct net *net, uint32_t port, struct net_port_view *v
         view->ingress_max_bytes = MAX(view->ingress_max_bytes, (int64_t)g->max_used);
         view->headroom_max_bytes = MAX(view->headroom_max_bytes, (int64_t)g->max_headroom);
     }
+}
+
+void net_nic_counters(const struct net *net, uint32_t port, struct net_nic_counters *out)
+{
+    const struct nic_port *nic = net->nic[net->port_of_graph[port]];
+    *out = nic ? nic->n : (struct net_nic_counters){0};
 }
 
 int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class)
@@ -263,6 +281,12 @@ sim_ps net_ideal_ack_ps(const struct net *net, uint32_t qp)
     return way.latency_ps + way.seen_ps;
 }
 
+static uint32_t qp_retries(const struct net *net, uint32_t qp)
+{
+    const struct qp_repair *r = &net->repair[qp];
+    return r->fail_reason == NET_QP_RNR_RETRIES_EXCEEDED ? r->rnr_retries : net->tx[qp].retries;
+}
+
 void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view *view)
 {
     const struct qp_cold *q = &net->qp[qp];
@@ -277,10 +301,13 @@ void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view
                                  .n_hops = q->n_hops,
                                  .tx_port = net->cold[t->port].graph_port,
                                  .rx_port = net->cold[way.last_port].graph_port,
-                                 .retransmitted_pkts = t->retransmitted_pkts,
+                                 .retransmitted_pkts = net->repair[qp].retransmitted_pkts,
                                  .sent_bytes = t->sent_bytes,
                                  .failed = t->failed,
                                  .busy = t->una_msg != JOB_NONE,
+                                 .fail_reason = (enum net_qp_failure)net->repair[qp].fail_reason,
+                                 .retries = qp_retries(net, qp),
+                                 .failed_ps = net->repair[qp].failed_ps,
                                  .ideal_latency_ps = way.latency_ps};
     double port_bps = (double)net->cold[t->port].rate_bps;
     view->bottleneck_bps = (int64_t)(((__int128)UNIT_S * UNIT_BITS_PER_BYTE << 16) / way.slowest_q16);

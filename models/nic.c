@@ -1,46 +1,14 @@
-/* nic.c - RDMA NIC: RC queue pairs, segmentation, pacing, ACKs, CNPs, go-back-N.
+/* nic.c - RDMA NIC: RC queue pairs, segmentation, scheduling, pacing, ACKs, CNPs.
  *
  * Requester state (qp_tx) belongs to the sending node, responder state (qp_rx) to
  * the receiving one. A queue pair with something to send is in its port's ready
  * ring (round robin), or waits for a pacing timer, or is blocked by its window.
- * Control packets (ACK, NAK, CNP) are queued by class and go before data. Left
- * out here: reads and atomics, selective repeat, PCIe and message-rate limits.
+ * Control packets (ACK, NAK, CNP) are queued by class and go before data. What
+ * follows a loss is in nic_recovery.c, receivers that reorder or are slow in
+ * nic_rx.c. Left out: reads and atomics, message-rate limits.
  */
-#include "models/net_priv.h"
-
-/* ---- ready ring ---------------------------------------------------------- */
-static inline void ring_push(struct net *net, uint32_t qp)
-{
-    struct qp_tx *t = &net->tx[qp];
-    struct ready_ring *ring = &net->ring[t->port];
-    uint32_t class = t->class;
-    t->state = QP_READY;
-    t->next_ready = NET_NONE;
-    if (ring->ready >> class & 1)
-        net->tx[ring->tail[class]].next_ready = qp;
-    else
-        ring->head[class] = qp;
-    ring->tail[class] = qp;
-    ring->ready = (uint16_t)(ring->ready | 1u << class);
-}
-
-static inline uint32_t ring_pop(struct net *net, struct ready_ring *ring, uint32_t class)
-{
-    uint32_t qp = ring->head[class];
-    ring->head[class] = net->tx[qp].next_ready;
-    if (ring->head[class] == NET_NONE)
-        ring->ready = (uint16_t)(ring->ready & ~(1u << class));
-    return qp;
-}
-
-/* Classes take turns. */
-static inline uint32_t ring_pick(struct ready_ring *ring, uint32_t ready)
-{
-    uint32_t later = ready & ~((2u << ring->last_class) - 1);
-    uint32_t class = (uint32_t)__builtin_ctz(later ? later : ready);
-    ring->last_class = (uint16_t)class;
-    return class;
-}
+#include "models/nic.h"
+#include "models/nic_ring.h"
 
 /* ---- sending -------------------------------------------------------------- */
 static inline uint32_t control_ready(const struct net *net, const struct port_hot *port)
@@ -51,7 +19,8 @@ static inline uint32_t control_ready(const struct net *net, const struct port_ho
 static inline bool anything_ready(const struct net *net, uint32_t p)
 {
     const struct port_hot *port = &net->port[p];
-    return control_ready(net, port) | (net->ring[p].ready & (uint32_t)~port->paused) || net->ring[p].held != NET_NONE;
+    return control_ready(net, port) | port->pause_todo | (net->ring[p].ready & (uint32_t)~port->paused) ||
+           net->ring[p].held != NET_NONE;
 }
 
 static inline void arm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t p, sim_ps now_ps)
@@ -93,7 +62,7 @@ static inline void send_control(struct net *net, struct sim_core *core, struct s
 }
 
 /* Makes the message after MSG the one being sent. */
-static void next_message(struct net *net, struct qp_tx *t, uint32_t msg)
+static void next_message(const struct net *net, struct qp_tx *t, uint32_t msg)
 {
     t->msg = msg;
     if (msg == JOB_NONE)
@@ -105,14 +74,18 @@ static void next_message(struct net *net, struct qp_tx *t, uint32_t msg)
     t->msg_tail_bytes = (uint32_t)(bytes - (int64_t)(n_pkts - 1) * net->mtu);
 }
 
-static void timeout_arm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+void nic_seek_message(const struct net *net, struct qp_tx *t)
 {
-    struct qp_tx *t = &net->tx[qp];
-    if (t->timeout_armed || net->timeout_ps == 0)
-        return;
-    t->timeout_armed = true;
-    t->progress_ps = now_ps;
-    sim_timer_add(core, node, now_ps + net->timeout_ps, NET_TIMER(TIMER_TIMEOUT, qp));
+    uint32_t msg = t->rnr_wait ? JOB_NONE : t->una_msg;
+    while (msg != JOB_NONE && (int32_t)(net->op[msg].end_psn - t->next_psn) <= 0)
+        msg = net->op[msg].next;
+    next_message(net, t, msg);
+}
+
+/* Room for one more packet under way? */
+static inline bool window_open(const struct qp_tx *t)
+{
+    return t->next_psn - t->una_psn < MIN(t->window_pkts, t->rate.window_pkts);
 }
 
 /* Waits out the pacing gap; when the rate may rise before its end, looks again at that time. */
@@ -129,9 +102,9 @@ static inline void after_send(struct net *net, struct sim_core *core, struct sim
                               sim_ps busy_until_ps)
 {
     struct qp_tx *t = &net->tx[qp];
-    if (t->msg == JOB_NONE) {
+    if (t->msg == JOB_NONE && !t->repair) {
         t->state = QP_IDLE;
-    } else if (t->next_psn - t->una_psn >= net->window_pkts) {
+    } else if (!window_open(t) && !t->repair) {
         t->state = QP_BLOCKED;
     } else if (t->next_ps <= busy_until_ps) {
         t->state = QP_READY;
@@ -141,46 +114,61 @@ static inline void after_send(struct net *net, struct sim_core *core, struct sim
     }
 }
 
+/* The next packet in order, which go-back-N may have sent before. */
+static inline struct nic_frame next_frame(struct net *net, struct sim_node *node, uint32_t qp)
+{
+    struct qp_tx *t = &net->tx[qp];
+    uint32_t psn = t->next_psn++, flags = 0;
+    if (__builtin_expect(psn == t->max_psn, 1)) {
+        t->max_psn = t->next_psn;
+    } else {
+        flags = PACKET_AGAIN;
+        nic_count_again(net, node, qp);
+    }
+    bool first = psn == t->msg_first, last = t->next_psn == t->msg_end;
+    uint32_t payload = last ? t->msg_tail_bytes : net->mtu;
+    if (last) {
+        flags |= PACKET_LAST;
+        next_message(net, t, net->op[t->msg].next);
+    }
+    return (struct nic_frame){psn, payload, payload + net->frame_overhead + (first ? net->reth : 0), flags};
+}
+
 static inline void send_data(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t p, uint32_t ready,
                              sim_ps now_ps)
 {
     struct port_hot *port = &net->port[p];
-    struct ready_ring *ring = &net->ring[p];
-    uint32_t class = ring_pick(ring, ready);
-    uint32_t qp = ring_pop(net, ring, class);
+    uint32_t class = (ready & (ready - 1)) == 0 ? (uint32_t)__builtin_ctz(ready) : ring_pick_class(net, p, ready);
+    uint32_t qp = ring_pop(net, &net->ring[p], class);
     struct qp_tx *t = &net->tx[qp];
-    if (__builtin_expect(t->msg == JOB_NONE, 0)) { /* acknowledged or failed while it stood in the ring */
-        t->state = t->failed ? QP_FAILED : QP_IDLE;
+    if (__builtin_expect((t->msg == JOB_NONE || !window_open(t)) && !t->repair, 0)) {
+        /* Acknowledged, failed or stopped while it stood in the ring. */
+        t->state = t->failed ? QP_FAILED : t->msg == JOB_NONE ? QP_IDLE : QP_BLOCKED;
         return;
     }
-    uint32_t psn = t->next_psn++;
-    if (psn == t->una_psn)
-        t->progress_ps = now_ps; /* nothing was under way: the timeout counts from here */
-    bool last = t->next_psn == t->msg_end;
-    uint32_t payload = last ? t->msg_tail_bytes : net->mtu;
-    uint32_t bytes = payload + net->frame_overhead + (psn == t->msg_first ? net->reth : 0);
+    struct nic_frame f = __builtin_expect(t->repair, 0) ? nic_lost_frame(net, node, qp) : next_frame(net, node, qp);
+    if (f.psn == t->una_psn)
+        t->progress_ps = now_ps; /* nothing older is under way: the timeout counts from here */
     if (__builtin_expect(t->rate.due_ps <= now_ps, 0))
         net->cc->advance(net->cc_state, qp, &t->rate, now_ps);
     uint32_t code = port->profile->code_of_class[class];
     struct queue *queue = &net->queue[p][class];
-    put_on_wire(net, core, node, port, queue, now_ps, qp << 1, psn, packet_make(PACKET_DATA, code, bytes) | (last ? PACKET_LAST : 0));
+    put_on_wire(net, core, node, port, queue, now_ps, qp << 1, f.psn, packet_make(PACKET_DATA, code, f.bytes) | f.flags);
     queue->tx_pkts[0]++;
-    t->sent_bytes += payload;
+    t->sent_bytes += f.payload_bytes;
     t->next_ps = port->busy_until_ps;
     if (t->rate.ps_per_byte > 0) {
         t->sent_ps = now_ps;
-        t->sent_wire_bytes = bytes + net->gap_bytes;
+        t->sent_wire_bytes = f.bytes + net->gap_bytes;
         t->next_ps = now_ps + (sim_ps)(t->rate.ps_per_byte * (double)t->sent_wire_bytes);
     }
     if (net->cc_wants & CC_WANTS_BYTES)
-        net->cc->on_sent(net->cc_state, qp, &t->rate, bytes + net->gap_bytes, now_ps);
+        net->cc->on_sent(net->cc_state, qp, &t->rate, f.bytes + net->gap_bytes, now_ps);
     struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[code];
     ledger->sent_pkts++;
-    ledger->sent_bytes += bytes;
+    ledger->sent_bytes += f.bytes;
     if (!t->timeout_armed)
-        timeout_arm(net, core, node, qp, now_ps);
-    if (last)
-        next_message(net, t, net->op[t->msg].next);
+        nic_timeout_arm(net, core, node, qp, now_ps);
     after_send(net, core, node, qp, port->busy_until_ps);
 }
 
@@ -188,6 +176,11 @@ static inline void send_next(struct net *net, struct sim_core *core, struct sim_
                              uint32_t p, sim_ps now_ps)
 {
     struct port_hot *port = &net->port[p];
+    if (__builtin_expect(port->pause_todo, 0)) {
+        pfc_transmit(net, core, node, p, now_ps);
+        arm(net, core, node, p, now_ps);
+        return;
+    }
     uint32_t held = net->ring[p].held;
     if (held != NET_NONE) {
         net->ring[p].held = NET_NONE;
@@ -227,6 +220,16 @@ static inline void wake(struct net *net, struct sim_core *core, struct sim_node 
     kick(net, core, node, node->state, t->port, now_ps);
 }
 
+void nic_wake(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    wake(net, core, node, qp, now_ps);
+}
+
+void nic_kick(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps)
+{
+    kick(net, core, node, node->state, port, now_ps);
+}
+
 void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps)
 {
     uint32_t qp = net->op[op].qp;
@@ -245,6 +248,8 @@ void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uin
         t->una_msg = op;
         t->una_end = t->posted_psn;
     }
+    if (t->rnr_wait)
+        return;
     if (t->msg == JOB_NONE)
         next_message(net, t, op);
     if (t->state == QP_IDLE)
@@ -282,26 +287,58 @@ static const struct nic_params *nic_at(const struct net *net, uint32_t port)
     return net_site_node(net, NET_PARAMS_NIC, net->graph->ports[net->cold[port].graph_port].node);
 }
 
-/* Notification point: one CNP a queue pair and interval. */
-static void notify(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+void nic_answer(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn,
+                enum packet_kind kind, uint32_t flags, sim_ps now_ps)
 {
     struct qp_rx *r = &net->rx[qp];
+    if (kind != PACKET_SACK) /* which says nothing about those before it */
+        r->unacked_pkts = 0;
+    queue_control(net, core, node, r->port, qp << 1 | 1, psn, r->ack_class, packet_make(kind, 0, net->ack_bytes) | flags, now_ps);
+}
+
+/* One CNP a queue pair and interval. */
+void nic_notify(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_rx *r = &net->rx[qp];
+    struct nic_port *nic = net->nic[r->port];
+    nic->n.np_ecn_marked_roce_packets++;
+    if (net->echo_mode)
+        return;
     if (r->last_cnp_ps >= 0 && now_ps - r->last_cnp_ps < net->config.dcqcn->min_time_between_cnps_ps)
         return;
     r->last_cnp_ps = now_ps;
+    nic->n.np_cnp_sent++;
     ((struct net_vertex *)node->state)->cnp_sent++;
     queue_control(net, core, node, r->port, qp << 1 | 1, 0,
                   (uint32_t)nic_at(net, r->port)->cnp_class, packet_make(PACKET_CNP, 0, net->cnp_bytes), now_ps);
 }
 
-/* The last packet of a message is in: the receive it belongs to has its data. */
-static void message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+/* The receive it belongs to has its data. */
+void nic_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
 {
     struct qp_rx *r = &net->rx[qp];
     /* The sender linked this message at least one window ago: reading its chain is safe. */
     uint32_t msg = r->last_done == JOB_NONE ? net->qp[qp].first_msg : net->op[r->last_done].next;
     r->last_done = msg;
     host_message_in(net, core, node, msg, now_ps);
+}
+
+static void out_of_order(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn,
+                         sim_ps now_ps)
+{
+    struct qp_rx *r = &net->rx[qp];
+    struct nic_port *nic = net->nic[r->port];
+    if ((int32_t)(psn - r->expected_psn) < 0) {
+        nic->n.duplicate_request++;
+        send_ack(net, core, node, qp, PACKET_ACK, 0, now_ps); /* seen before: say how far we are */
+        return;
+    }
+    nic->n.out_of_sequence++;
+    if (r->nak_sent)
+        return;
+    r->nak_sent = true; /* one NAK a gap */
+    ((struct net_vertex *)node->state)->nak_pkts++;
+    send_ack(net, core, node, qp, PACKET_NAK, 0, now_ps);
 }
 
 static inline void on_data(struct net *net, struct sim_core *core, struct sim_node *node, const struct sim_record *rec,
@@ -312,16 +349,10 @@ static inline void on_data(struct net *net, struct sim_core *core, struct sim_no
     struct net_vertex *v = node->state;
     bool marked = rec->c & PACKET_CE;
     v->rx_data_pkts++;
-    if (marked && !net->echo_mode)
-        notify(net, core, node, qp, now_ps);
+    if (marked)
+        nic_notify(net, core, node, qp, now_ps);
     if (__builtin_expect(rec->b != r->expected_psn, 0)) {
-        if ((int32_t)(rec->b - r->expected_psn) < 0) {
-            send_ack(net, core, node, qp, PACKET_ACK, 0, now_ps); /* seen before: say how far we are */
-        } else if (!r->nak_sent) {
-            r->nak_sent = true; /* one NAK a gap */
-            v->nak_pkts++;
-            send_ack(net, core, node, qp, PACKET_NAK, 0, now_ps);
-        }
+        out_of_order(net, core, node, qp, rec->b, now_ps);
         return;
     }
     r->expected_psn++;
@@ -331,7 +362,7 @@ static inline void on_data(struct net *net, struct sim_core *core, struct sim_no
     if (last || r->unacked_pkts >= net->ack_interval || (marked && net->echo_mode))
         send_ack(net, core, node, qp, PACKET_ACK, marked && net->echo_mode ? PACKET_ECHO : 0, now_ps);
     if (last)
-        message_in(net, core, node, qp, now_ps);
+        nic_message_in(net, core, node, qp, now_ps);
 }
 
 /* ---- requester's answers --------------------------------------------------- */
@@ -347,18 +378,30 @@ static void complete_sends(struct net *net, struct sim_core *core, struct sim_no
     }
 }
 
-/* Sends again from PSN on. */
-static void go_back(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, sim_ps now_ps)
+static inline void acknowledge(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn,
+                               sim_ps now_ps)
 {
     struct qp_tx *t = &net->tx[qp];
-    if ((int32_t)(t->next_psn - psn) <= 0)
-        return;
-    t->retransmitted_pkts += t->next_psn - psn;
-    ((struct net_vertex *)node->state)->retransmitted_pkts += t->next_psn - psn;
-    t->next_psn = psn;
-    next_message(net, t, t->una_msg);
-    if (t->state == QP_IDLE || t->state == QP_BLOCKED)
+    uint32_t from = t->una_psn;
+    t->una_psn = psn;
+    t->progress_ps = now_ps;
+    if (__builtin_expect(t->retries > 0, 0))
+        nic_recovered(net, core, node, qp, now_ps);
+    if (__builtin_expect((int32_t)(t->next_psn - psn) < 0, 0)) { /* acknowledged while we were sending it again */
+        t->next_psn = psn;
+        nic_seek_message(net, t);
+    }
+    if (__builtin_expect(t->selective, 0))
+        nic_forget_acknowledged(net, qp, from);
+    if ((int32_t)(psn - t->una_end) >= 0)
+        complete_sends(net, core, node, t, now_ps);
+    if (t->state == QP_BLOCKED && window_open(t))
         wake(net, core, node, qp, now_ps);
+}
+
+void nic_acknowledge(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, sim_ps now_ps)
+{
+    acknowledge(net, core, node, qp, psn, now_ps);
 }
 
 static inline void on_ack(struct net *net, struct sim_core *core, struct sim_node *node, const struct sim_record *rec,
@@ -366,55 +409,32 @@ static inline void on_ack(struct net *net, struct sim_core *core, struct sim_nod
 {
     uint32_t qp = rec->a >> 1;
     struct qp_tx *t = &net->tx[qp];
-    if ((int32_t)(rec->b - t->una_psn) > 0) {
-        t->una_psn = rec->b;
-        t->progress_ps = now_ps;
-        t->retries = 0;
-        if ((int32_t)(t->next_psn - rec->b) < 0) { /* acknowledged while we were sending it again */
-            t->next_psn = rec->b;
-            uint32_t msg = t->una_msg;
-            while (msg != JOB_NONE && (int32_t)(net->op[msg].end_psn - rec->b) <= 0)
-                msg = net->op[msg].next;
-            next_message(net, t, msg);
-        }
-        if ((int32_t)(rec->b - t->una_end) >= 0)
-            complete_sends(net, core, node, t, now_ps);
-        if (t->state == QP_BLOCKED && t->next_psn - t->una_psn < net->window_pkts)
-            wake(net, core, node, qp, now_ps);
-    }
+    enum packet_kind kind = packet_kind(rec->c);
+    if (kind <= PACKET_NAK && (int32_t)(rec->b - t->una_psn) > 0)
+        acknowledge(net, core, node, qp, rec->b, now_ps);
     if (rec->c & PACKET_ECHO) {
         ((struct net_vertex *)node->state)->echo_acks++;
         net->cc->on_cnp(net->cc_state, qp, &t->rate, now_ps);
     }
-    if (packet_kind(rec->c) == PACKET_NAK)
-        go_back(net, core, node, qp, rec->b, now_ps);
+    if (__builtin_expect(kind == PACKET_ACK, 1))
+        return;
+    if (kind == PACKET_NAK)
+        nic_on_nak(net, core, node, qp, rec->b, now_ps);
+    else if (kind == PACKET_SACK)
+        nic_on_sack(net, core, node, qp, rec->b, now_ps);
+    else if (kind == PACKET_RNR)
+        nic_on_rnr(net, core, node, qp, rec->b, now_ps);
 }
 
-static void on_timeout(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+static void on_cnp(struct net *net, struct sim_node *node, uint32_t qp, sim_ps now_ps)
 {
-    struct qp_tx *t = &net->tx[qp];
-    t->timeout_armed = false;
-    if (t->next_psn == t->una_psn || t->failed)
-        return; /* nothing is under way: the next packet arms it again */
-    if (now_ps - t->progress_ps < net->timeout_ps) {
-        t->timeout_armed = true;
-        sim_timer_add(core, node, t->progress_ps + net->timeout_ps, NET_TIMER(TIMER_TIMEOUT, qp));
-        return;
-    }
-    struct net_vertex *v = node->state;
-    v->timeouts++;
-    if (t->retries++ >= net->config.nic->retry_cnt) {
-        t->failed = true;
-        if (t->state != QP_READY && t->state != QP_WAITING)
-            t->state = QP_FAILED;
-        v->failed_qps++;
-        t->msg = t->una_msg = JOB_NONE;
-        return;
-    }
-    t->timeout_armed = true;
-    t->progress_ps = now_ps;
-    sim_timer_add(core, node, now_ps + net->timeout_ps, NET_TIMER(TIMER_TIMEOUT, qp));
-    go_back(net, core, node, qp, t->una_psn, now_ps);
+    struct nic_port *nic = net->nic[net->tx[qp].port];
+    ((struct net_vertex *)node->state)->cnp_handled++;
+    if (net->cc_wants & CC_WANTS_CNP)
+        nic->n.rp_cnp_handled++;
+    else
+        nic->n.rp_cnp_ignored++;
+    net->cc->on_cnp(net->cc_state, qp, &net->tx[qp].rate, now_ps);
 }
 
 /* ---- the node -------------------------------------------------------------- */
@@ -436,11 +456,12 @@ static inline void host_on_arrival(struct sim_core *core, struct sim_node *node,
     v->ledger[code].received_pkts++;
     v->ledger[code].received_bytes += packet_bytes(rec->c);
     if (kind == PACKET_DATA) {
-        on_data(net, core, node, rec, now_ps);
+        if (__builtin_expect(v->rx_care, 0))
+            nic_receive_data(net, core, node, port, rec, now_ps);
+        else
+            on_data(net, core, node, rec, now_ps);
     } else if (kind == PACKET_CNP) {
-        uint32_t qp = rec->a >> 1;
-        v->cnp_handled++;
-        net->cc->on_cnp(net->cc_state, qp, &net->tx[qp].rate, now_ps);
+        on_cnp(net, node, rec->a >> 1, now_ps);
     } else {
         on_ack(net, core, node, rec, now_ps);
     }
@@ -455,8 +476,18 @@ static void other_timer(struct net *net, struct sim_core *core, struct sim_node 
         if (pfc_pause_end(net, core, node, port, arg & 7, now_ps))
             kick(net, core, node, node->state, port, now_ps);
         break;
+    case TIMER_REFRESH:
+        if (pfc_refresh(net, core, node, port, arg & 7, now_ps))
+            kick(net, core, node, node->state, port, now_ps);
+        break;
     case TIMER_TIMEOUT:
-        on_timeout(net, core, node, arg, now_ps);
+        nic_timeout(net, core, node, arg, now_ps);
+        break;
+    case TIMER_RNR:
+        nic_rnr_over(net, core, node, arg, now_ps);
+        break;
+    case TIMER_RX:
+        nic_drained(net, core, node, arg, now_ps);
         break;
     case TIMER_POST:
         nic_post(net, core, node, arg, now_ps);
@@ -499,7 +530,7 @@ static void on_pacing(struct net *net, struct sim_core *core, struct sim_node *n
         wait_for_gap(net, core, node, qp);
         return;
     }
-    if (t->msg == JOB_NONE) { /* acknowledged or failed meanwhile */
+    if (t->msg == JOB_NONE && !t->repair) { /* acknowledged or failed meanwhile */
         t->state = t->failed ? QP_FAILED : QP_IDLE;
         return;
     }
@@ -536,11 +567,6 @@ void host_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *
 }
 
 /* ---- faults ------------------------------------------------------------------ */
-void nic_wake_port(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps)
-{
-    kick(net, core, node, node->state, port, now_ps);
-}
-
 /* Answers that wait at a dead port. */
 static void move_control(struct net *net, struct net_vertex *v, uint32_t from, uint32_t to)
 {

@@ -197,18 +197,24 @@ static bool flow_is_done(const struct net *net, const struct job_flow *flow)
     return net_op_done_ps(net, flow->send_op) >= 0 && net_op_done_ps(net, flow->recv_op) >= 0;
 }
 
-static void note_failed_qps(struct run *run)
+static char *failed_qp_text(uint32_t qp, const struct net_qp_view *view)
 {
-    struct net_totals totals;
-    net_totals(run->net, &totals);
-    for (uint32_t q = 0, named = 0; q < totals.n_qps && totals.failed_qps > 0 && named < MAX_UNFINISHED_NOTES; q++) {
+    g_autofree char *when = units_human_time(view->failed_ps);
+    bool rnr = view->fail_reason == NET_QP_RNR_RETRIES_EXCEEDED;
+    return g_strdup_printf("queue pair %u, rank %u to rank %u: %u retries %s, gave up at %s (%s)", qp, view->src_rank,
+                           view->dst_rank, view->retries, rnr ? "and the receive was not posted" : "without an answer", when,
+                           rnr ? "nic.rnr_retry, nic.min_rnr_timer" : "nic.retry_cnt, nic.local_ack_timeout");
+}
+
+static void note_failed_qps(struct run *run, const struct net_totals *totals)
+{
+    for (uint32_t q = 0, named = 0; q < totals->n_qps && named < MAX_UNFINISHED_NOTES; q++) {
         struct net_qp_view view;
-        net_qp_view(run->net, q, totals.now_ps, &view);
+        net_qp_view(run->net, q, totals->now_ps, &view);
         if (!view.failed)
             continue;
         named++;
-        g_ptr_array_add(run->notes, g_strdup_printf("queue pair %u, rank %u to rank %u: ran out of retries (nic.retry_cnt, nic.local_ack_timeout)",
-                                                    q, view.src_rank, view.dst_rank));
+        g_ptr_array_add(run->notes, failed_qp_text(q, &view));
     }
 }
 
@@ -240,6 +246,17 @@ static void note_unfinished(struct run *run)
         g_ptr_array_add(run->notes, g_strdup_printf("... and %u more operations", left - MAX_UNFINISHED_NOTES));
 }
 
+static void note_stuck(struct run *run)
+{
+    struct net_totals totals;
+    net_totals(run->net, &totals);
+    if (totals.failed_qps > 0)
+        note_failed_qps(run, &totals);
+    else
+        g_ptr_array_add(run->notes, g_strdup("nothing more is going to happen, and work is left"));
+    note_unfinished(run);
+}
+
 static enum run_status judge(struct run *run, enum net_verdict verdict)
 {
     switch (verdict) {
@@ -261,9 +278,7 @@ static enum run_status judge(struct run *run, enum net_verdict verdict)
         return RUN_STUCK;
     }
     default:
-        g_ptr_array_add(run->notes, g_strdup("nothing more is going to happen, and work is left"));
-        note_failed_qps(run);
-        note_unfinished(run);
+        note_stuck(run);
         return RUN_STUCK;
     }
 }

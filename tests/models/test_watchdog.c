@@ -13,7 +13,7 @@ static void storming(struct fault_fixture *x, const char *action, bool xons_afte
     uint32_t s = net_fixture_star(&x->f, 3, G100, CABLE);
     g_autofree char *set = g_strdup_printf("pfcwd.action=%s", action);
     net_fixture_set_all(&x->f, (const char *const[]){"pfcwd.enabled=true", "pfcwd.poll_interval=100ms", "pfcwd.detection_time=200ms",
-                                                     "pfcwd.restoration_time=200ms", "pfc.lossless_classes=3,4", set,
+                                                     "pfcwd.restoration_time=200ms", "pfc.lossless_classes=3,4", set, "nic.local_ack_timeout=17",
                                                      "nic.congestion_control=none", NULL});
     fault_fixture_add(x, FAULT_PAUSE_STORM, 1, s, STORM_FROM, STORM_TO);
     if (xons_after)

@@ -1,0 +1,129 @@
+/* nic.h - state and inner interfaces of the NIC's files.
+ *
+ *   nic.c           requester and responder where nothing is lost: the path that every packet takes
+ *   nic_recovery.c  requester after a loss: NAK, SACK, RNR, timeouts, failed queue pairs
+ *   nic_rx.c        responder that holds packets out of order, answers RNR or is slow
+ *   nic_build.c     settings of each port, state of queue pairs
+ *
+ * Cold state lies apart from struct qp_tx and struct qp_rx: a queue pair that loses nothing never touches it.
+ */
+#ifndef FABRICAST_MODELS_NIC_H
+#define FABRICAST_MODELS_NIC_H
+
+#include "models/net_priv.h"
+
+/* A port of a host: what holds at its place, and what it counts. Nodes on different threads share no cache line. */
+struct nic_port {
+    /* settings; never change while running, but for rx_bps */
+    _Alignas(64) sim_ps timeout_ps; /* 0: never */
+    sim_ps adaptive_ps;   /* first timeout; 0: all have timeout_ps */
+    sim_ps rnr_wait_ps;   /* asked for by its RNR NAKs */
+    uint32_t retry_cnt, rnr_retry;
+    uint32_t tolerance_pkts, reorder_pkts;
+    bool selective, rnr;
+    uint8_t strict_mask;
+    uint32_t weight[NET_CLASSES];
+    int64_t rx_bps;       /* 0: no limit */
+    int64_t rx_buffer_bytes, rx_xoff_bytes, rx_xon_bytes;
+    /* data classes */
+    int64_t deficit[NET_CLASSES];
+    /* receive buffer: frames in the node's slab, oldest first */
+    uint32_t rx_head, rx_tail; /* NET_NONE: empty */
+    int64_t rx_bytes;
+    struct net_nic_counters n;
+};
+
+#define NIC_RNR_NO_LIMIT 7
+
+/* Requester side of a queue pair that has lost something; written by the sender's node alone. */
+struct qp_repair {
+    sim_ps timer_ps;  /* the timeout that counts is due; others are stale */
+    sim_ps stall_ps;  /* begin of the time without progress, while retries > 0 */
+    sim_ps failed_ps;
+    uint32_t retransmitted_pkts;
+    /* Selective repeat: what has no SACK and lies in [cursor, lost) is sent again. */
+    uint32_t cursor_psn, lost_psn;
+    uint32_t head_mark; /* new packets from here on were sent after the oldest one was sent again */
+    uint32_t rnr_psn;
+    uint16_t rnr_retries;
+    uint8_t fail_reason; /* enum net_qp_failure */
+    bool head_again;     /* the oldest one was lost again */
+};
+
+/* A data packet about to be sent. */
+struct nic_frame { uint32_t psn, payload_bytes, bytes, flags; };
+
+/* net_vertex.rx_care: data packets do not go the short way. */
+#define NIC_RX_CAREFUL 1 /* some queue pair holds packets out of order or answers RNR */
+#define NIC_RX_SLOW 2    /* some port has a receive rate */
+
+/* ---- bitmaps of PSNs ------------------------------------------------------- */
+static inline uint64_t *nic_bit_word(const struct net *net, uint64_t *bits, uint32_t qp, uint32_t psn)
+{
+    return &bits[(size_t)qp * net->reorder_words + ((psn >> 6) & (net->reorder_words - 1))];
+}
+static inline bool nic_bit(const struct net *net, uint64_t *bits, uint32_t qp, uint32_t psn)
+{
+    return *nic_bit_word(net, bits, qp, psn) >> (psn & 63) & 1;
+}
+static inline void nic_bit_set(const struct net *net, uint64_t *bits, uint32_t qp, uint32_t psn)
+{
+    *nic_bit_word(net, bits, qp, psn) |= UINT64_C(1) << (psn & 63);
+}
+static inline void nic_bit_clear(const struct net *net, uint64_t *bits, uint32_t qp, uint32_t psn)
+{
+    *nic_bit_word(net, bits, qp, psn) &= ~(UINT64_C(1) << (psn & 63));
+}
+
+/* ---- nic_build.c ----------------------------------------------------------- */
+/* After the queue pairs and their paths are known. */
+bool nic_build(struct net *net, GError **err);
+void nic_free(struct net *net);
+
+/* ---- nic.c ----------------------------------------------------------------- */
+/* A queue pair that rested has something to send. */
+void nic_wake(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
+/* Something but data waits at PORT. */
+void nic_kick(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
+/* Finds the message of the next packet, which is not the one being sent. */
+void nic_seek_message(const struct net *net, struct qp_tx *t);
+/* All before PSN have arrived; PSN lies behind the oldest one under way. */
+void nic_acknowledge(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, sim_ps now_ps);
+/* Answers on QP: ACK, NAK, SACK or RNR of PSN, with PACKET_ECHO or no flags. */
+void nic_answer(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn,
+                enum packet_kind kind, uint32_t flags, sim_ps now_ps);
+/* Notification point: a marked packet has arrived. */
+void nic_notify(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
+/* The last packet of the next message is in. */
+void nic_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
+
+/* ---- nic_recovery.c -------------------------------------------------------- */
+void nic_timeout_arm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
+/* TIMER_TIMEOUT */
+void nic_timeout(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
+/* Progress after retries. */
+void nic_recovered(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
+/* A packet is sent again. */
+void nic_count_again(struct net *net, struct sim_node *node, uint32_t qp);
+void nic_on_nak(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, sim_ps now_ps);
+void nic_on_sack(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, sim_ps now_ps);
+void nic_on_rnr(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, sim_ps now_ps);
+/* TIMER_RNR */
+void nic_rnr_over(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
+/* Selective repeat: [FROM, una_psn) is acknowledged. */
+void nic_forget_acknowledged(struct net *net, uint32_t qp, uint32_t from);
+/* The next packet to send again; qp_tx.repair must be set. */
+struct nic_frame nic_lost_frame(struct net *net, struct sim_node *node, uint32_t qp);
+/* Time that min_rnr_timer stands for. */
+sim_ps nic_rnr_timer_ps(uint32_t code);
+
+/* ---- nic_rx.c -------------------------------------------------------------- */
+/* A data packet has arrived at PORT of a node with rx_care. */
+void nic_receive_data(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port,
+                      const struct sim_record *rec, sim_ps now_ps);
+/* TIMER_RX: the oldest frame in the receive buffer has been handed to memory. */
+void nic_drained(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
+/* From now on PORT (internal) hands data up at RATE_BPS; 0: no limit. Only from an event of its node. */
+void nic_set_rx_rate(struct net *net, struct sim_node *node, uint32_t port, int64_t rate_bps);
+
+#endif
