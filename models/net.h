@@ -176,8 +176,7 @@ int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class);
 
 /* Of one class of a port: its egress queue, its ingress group, and the pause frames of that priority. */
 struct net_class_view {
-    uint64_t tx_data_pkts, tx_answer_pkts; /* CNPs not counted */
-    uint64_t tx_bytes;                     /* on the wire, CNPs counted */
+    uint64_t tx_data_pkts, tx_answer_pkts, tx_bytes; /* answers: ACKs, NAKs, CNPs; bytes on the wire */
     uint64_t ecn_marked_pkts, drop_pkts, drop_bytes;
     uint64_t pause_rx_frames, pause_tx_frames, resume_rx_frames, resume_tx_frames;
     uint64_t on2off;      /* pauses of the queue that ended */
@@ -243,6 +242,9 @@ GArray *net_incidents(const struct net *net);
  * words of models/packet.h). LEFT_OUT: how many capture_max_frames kept out. */
 struct net_frame { sim_ps t_ps; uint32_t port; uint32_t a, b, c; };
 GArray *net_captured(const struct net *net, uint64_t *left_out);
+/* What the words of a packet mean (no pause frame). */
+struct net_packet_view { int64_t payload_bytes, message_bytes; bool first, last; };
+void net_packet_view(const struct net *net, uint32_t a, uint32_t b, uint32_t c, struct net_packet_view *view);
 /* DSCP and PCP that stand behind a packet's code. */
 uint8_t net_code_dscp(const struct net *net, uint32_t code);
 uint8_t net_code_pcp(const struct net *net, uint32_t code);

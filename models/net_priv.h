@@ -39,7 +39,7 @@ struct port_hot {
 #define PORT_EGRESS_BUSY(queue) (~(UINT64_C(0xffff) << 16) | UINT64_C(0x101) << (16 + (queue)))
 _Static_assert(sizeof(struct port_hot) == 64, "one cache line a port");
 
-/* Egress, per class. BYTES are charges; TX_PKTS: data; ACKs and other answers. CNPs and pause frames are in port_cold. TX_BYTES: on the wire. */
+/* Egress, per class. BYTES are charges; TX_PKTS: data; answers, CNPs counted. TX_BYTES: on the wire. */
 struct queue { uint32_t head, tail, bytes, max_bytes, tx_pkts[2]; uint64_t tx_bytes; };
 struct group { uint32_t used, headroom, max_used, max_headroom; };   /* ingress, per class; used = reserved + shared */
 
@@ -63,7 +63,7 @@ struct port_cold {
     uint64_t pause_rx[NET_CLASSES], pause_tx[NET_CLASSES], resume_rx[NET_CLASSES], resume_tx[NET_CLASSES];
     uint64_t on2off[NET_CLASSES];     /* pauses of a priority that ended */
     uint64_t ignored_pauses;          /* of priorities that are not obeyed here */
-    uint32_t tx_control_pkts;
+    uint32_t tx_cnp_pkts, tx_pause_pkts;
     uint64_t pause_bytes;             /* on the wire */
     sim_ps paused_ps[NET_CLASSES];    /* queue, told to stop */
     sim_ps pause_start_ps[NET_CLASSES], pause_end_ps[NET_CLASSES]; /* queue */

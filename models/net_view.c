@@ -64,7 +64,12 @@ static uint64_t sent_pkts(const struct net *net, uint32_t p, int answers)
     uint64_t sum = 0;
     for (int c = 0; c < NET_CLASSES; c++)
         sum += net->queue[p][c].tx_pkts[answers];
-    return sum;
+    return answers ? sum - net->cold[p].tx_cnp_pkts : sum;
+}
+
+static uint64_t control_pkts(const struct net *net, uint32_t p)
+{
+    return (uint64_t)net->cold[p].tx_cnp_pkts + net->cold[p].tx_pause_pkts;
 }
 
 void net_totals(const struct net *net, struct net_totals *t)
@@ -84,7 +89,7 @@ void net_totals(const struct net *net, struct net_totals *t)
         const struct port_cold *cold = &net->cold[p];
         t->data_hops += sent_pkts(net, p, 0);
         t->ack_hops += sent_pkts(net, p, 1);
-        t->control_hops += cold->tx_control_pkts;
+        t->control_hops += control_pkts(net, p);
         t->ecn_marked_pkts += sum8(cold->ecn_marked_pkts);
         t->pause_frames += sum8(cold->pause_tx);
         t->resume_frames += sum8(cold->resume_tx);
@@ -108,7 +113,7 @@ void net_progress(const struct net *net, struct net_progress *progress)
     for (uint32_t v = 0; v < net->n_vertices; v++)
         progress->received_pkts += net->vertex[v].rx_data_pkts;
     for (uint32_t p = 0; p < net->n_ports; p++)
-        progress->hops += sent_pkts(net, p, 0) + sent_pkts(net, p, 1) + net->cold[p].tx_control_pkts;
+        progress->hops += sent_pkts(net, p, 0) + sent_pkts(net, p, 1) + control_pkts(net, p);
 }
 
 /* Of the lossless groups of a port the largest: they differ only where a scenario says so class by class. */
@@ -153,7 +158,7 @@ void net_port_view(const struct net *net, uint32_t port, struct net_port_view *v
     *view = (struct net_port_view){.tx_bytes = wire_bytes(net, p),
                                    .tx_data_pkts = sent_pkts(net, p, 0),
                                    .tx_ack_pkts = sent_pkts(net, p, 1),
-                                   .tx_control_pkts = cold->tx_control_pkts,
+                                   .tx_control_pkts = control_pkts(net, p),
                                    .ecn_marked_pkts = sum8(cold->ecn_marked_pkts),
                                    .drop_pkts = sum8(cold->drop_pkts),
                                    .drop_bytes = sum8(cold->drop_bytes),
@@ -388,6 +393,28 @@ GArray *net_captured(const struct net *net, uint64_t *left_out)
     if (all->len > 1)
         qsort(all->data, all->len, sizeof(struct net_frame), compare_frames);
     return all;
+}
+
+/* The message that packet B of queue pair Q belongs to; JOB_NONE: not found. */
+static uint32_t message_of(const struct net *net, uint32_t q, uint32_t b)
+{
+    uint32_t msg = net->qp[q].first_msg;
+    while (msg != JOB_NONE && (int32_t)(net->op[msg].end_psn - b) <= 0)
+        msg = net->op[msg].next;
+    return msg;
+}
+
+void net_packet_view(const struct net *net, uint32_t a, uint32_t b, uint32_t c, struct net_packet_view *view)
+{
+    *view = (struct net_packet_view){.last = c & PACKET_LAST};
+    if (packet_kind(c) != PACKET_DATA)
+        return;
+    uint32_t msg = message_of(net, a >> 1, b);
+    if (msg != JOB_NONE) {
+        view->message_bytes = job_op_at(net->job, msg)->amount;
+        view->first = b == net->op[msg].end_psn - net_message_pkts(net, view->message_bytes);
+    }
+    view->payload_bytes = (int64_t)packet_bytes(c) - net->frame_overhead - (view->first ? net->reth : 0);
 }
 
 uint8_t net_code_dscp(const struct net *net, uint32_t code) { return net->code_dscp[code]; }

@@ -55,9 +55,8 @@ static inline void send_control(struct net *net, struct sim_core *core, struct s
     struct slot slot = v->slab.slot[at];
     net_slot_give(&v->slab, at);
     if (packet_kind(slot.c) == PACKET_CNP)
-        net->cold[p].tx_control_pkts++;
-    else
-        net->queue[p][class].tx_pkts[1]++;
+        net->cold[p].tx_cnp_pkts++;
+    net->queue[p][class].tx_pkts[1]++;
     put_on_wire(net, core, node, port, &net->queue[p][class], now_ps, slot.a, slot.b, slot.c);
 }
 

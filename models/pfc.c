@@ -135,7 +135,7 @@ void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint
     uint32_t c = packet_make(PACKET_PAUSE, (uint32_t)__builtin_ctz(priorities | 1u << 7), net->pause_bytes);
     hot->busy_until_ps = now_ps + wire_ps;
     net->cold[port].pause_bytes += net->pause_bytes + net->gap_bytes;
-    net->cold[port].tx_control_pkts++;
+    net->cold[port].tx_pause_pkts++;
     for (uint32_t left = priorities; left; left &= left - 1) {
         if (quanta == 0)
             net->cold[port].resume_tx[__builtin_ctz(left)]++;

@@ -106,9 +106,8 @@ static inline void transmit(struct net *net, struct sim_core *core, struct sim_n
     port->busy_until_ps = now_ps + wire_ps;
     queue->tx_bytes += bytes + net->gap_bytes;
     if (__builtin_expect(packet_kind(c) == PACKET_CNP, 0))
-        net->cold[p].tx_control_pkts++;
-    else
-        queue->tx_pkts[packet_kind(c) != PACKET_DATA]++;
+        net->cold[p].tx_cnp_pkts++;
+    queue->tx_pkts[packet_kind(c) != PACKET_DATA]++;
     if (__builtin_expect(port->profile->special, 0) && !special_transmit(net, core, node, p, now_ps, a, b, c))
         return;
     sim_send(core, port->channel, port->peer_node, now_ps + seen_ps + port->data_latency_ps, a, b, c);

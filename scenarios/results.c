@@ -549,8 +549,15 @@ static void fill_totals(struct run *run, const struct net_totals *t)
         {"pfc_paused_ps", (double)t->paused_ps, "ps", "paused time summed over ports and classes"},
         {"drop_pkts", (double)t->drop_pkts, "packets", "frames dropped in switches"},
         {"lossless_drop_pkts", (double)t->lossless_drop_pkts, "packets", "of these in lossless classes"},
+        {"lost_pkts", (double)t->lost_pkts, "packets", "frames lost on links: bit errors, links down, faults"},
+        {"no_route_pkts", (double)t->no_route_pkts, "packets", "dropped because no route was left"},
+        {"pause_storms", (double)t->storms, "1", "pause storms that watchdogs saw"},
+        {"watchdog_drop_pkts", (double)t->watch_drop_pkts, "packets", "dropped by watchdogs"},
         {"nacks", (double)t->nak_pkts, "packets", "NAKs sent by receivers"},
+        {"sacks", (double)t->sack_pkts, "packets", "selective acknowledgements sent by receivers"},
+        {"rnr_naks", (double)t->rnr_nak_pkts, "packets", "RNR NAKs sent by receivers"},
         {"retransmitted_pkts", (double)t->retransmitted_pkts, "packets", "data packets sent again"},
+        {"spurious_pkts", (double)t->spurious_pkts, "packets", "of these received before: not needed"},
         {"timeouts", (double)t->timeouts, "1", "retransmission timeouts"},
         {"failed_qps", (double)t->failed_qps, "1", "queue pairs that ran out of retries"},
         {"data_hops", (double)t->data_hops, "packets", "data packets put on a link"},
@@ -607,6 +614,8 @@ bool results_collect(struct run *run, enum net_verdict verdict)
     struct net_totals totals;
     net_totals(run->net, &totals);
     warn_of_silence(run, &totals);
+    incidents_fill(run);
+    culprits_name(run, &totals);
     fill_meta(run, verdict, &totals);
     fill_params(run);
     fill_ranks(run);
@@ -616,5 +625,7 @@ bool results_collect(struct run *run, enum net_verdict verdict)
     fill_messages(run);
     sampler_tables(run->sampler, run->book);
     fill_events(run);
+    counters_fill(run);
+    capture_fill(run);
     return flows_ok && collectives_ok && ports_ok;
 }

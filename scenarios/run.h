@@ -16,7 +16,9 @@ enum run_status {
 struct run_options {
     bool show_progress;                     /* on stderr */
     const volatile sig_atomic_t *interrupt; /* nonzero ends the run with partial results; may be NULL */
+    const char *const *capture; /* ports whose frames go to table events/capture: "leaf0/spine1", NULL at the end; may be NULL */
 };
+#define RUN_CAPTURE_MAX 2000000 /* frames of each port */
 
 struct run_result {
     enum run_status status;

@@ -20,6 +20,8 @@ struct run {
     GHashTable *path_of_flow; /* flow id + 1 -> const struct job_path * */
     GPtrArray *notes;
     struct sampler *sampler;
+    const struct net_fault *faults; /* of the run; names for reports */
+    uint32_t n_faults;
     double wall_s;
     int n_threads;
 };
@@ -33,6 +35,14 @@ void sampler_free(struct sampler *sampler);
 bool sampler_hook(void *user, struct net *net, sim_ps now_ps);
 void sampler_tables(struct sampler *sampler, struct record_book *book);
 void sampler_end_progress(struct sampler *sampler);
+
+/* counters.c: tables "counters" and "events/incidents", and warnings that name who broke what. */
+void counters_fill(struct run *run);
+void incidents_fill(struct run *run);
+void culprits_name(struct run *run, const struct net_totals *totals);
+
+/* capture.c: table "events/capture" of the ports that options name. */
+void capture_fill(struct run *run);
 
 /* Fills RUN->book. False with a note added when a result broke a law. */
 bool results_collect(struct run *run, enum net_verdict verdict);
