@@ -246,7 +246,7 @@ struct net {
     uint64_t ops_done, failed_qps;
     uint64_t total_pkts; /* data packets of all messages */
     enum net_verdict verdict;
-    sim_ps deadlock_ps; /* when it was certain; 0: no deadlock */
+    sim_ps ended_ps; /* when it was certain that the job can't end; 0: not so */
     GString *deadlock;
 };
 
@@ -275,7 +275,7 @@ enum net_timer {
 /* Simulated time reached. */
 static inline sim_ps net_now(const struct net *net)
 {
-    return net->deadlock_ps ? net->deadlock_ps : net->core->start_ps;
+    return net->ended_ps ? net->ended_ps : net->core->start_ps;
 }
 
 static inline struct net *net_of(struct sim_core *core) { return core->model; }

@@ -150,7 +150,7 @@ static bool is_deadlocked(struct watch *watch, sim_ps now_ps)
     if (now_ps - idle_from_ps >= watch->deadlock_after_ps) {
         if (!find_deadlock(net))
             return false;
-        net->deadlock_ps = idle_from_ps + watch->deadlock_after_ps;
+        net->ended_ps = idle_from_ps + watch->deadlock_after_ps;
         return true;
     }
     if (now_ps - watch->checked_ps < watch->deadlock_after_ps)
@@ -161,7 +161,7 @@ static bool is_deadlocked(struct watch *watch, sim_ps now_ps)
     watch->checked_ps = now_ps;
     if (!still || !find_deadlock(net))
         return false;
-    net->deadlock_ps = now_ps;
+    net->ended_ps = now_ps;
     return true;
 }
 
@@ -177,6 +177,7 @@ static bool on_window(void *user, sim_ps now_ps)
         return false;
     if (__atomic_load_n(&net->failed_qps, __ATOMIC_RELAXED) > 0) { /* its messages will never be done */
         net->verdict = NET_STUCK;
+        net->ended_ps = MIN(now_ps, watch->window_ps + net->core->window_ps);
         return false;
     }
     if (is_deadlocked(watch, now_ps)) {

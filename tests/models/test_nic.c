@@ -105,6 +105,23 @@ static void test_nic__window_bounds_the_rate(void **state)
     net_fixture_release(&f);
 }
 
+/* A message that is posted while the window is full waits for it, too. */
+static void test_nic__new_messages_respect_the_window(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    pair(&f);
+    net_fixture_set(&f, "nic.window=8192B");
+    for (int i = 0; i < 30; i++) {
+        struct fixture_message m = net_fixture_message(&f, 0, 1, 100);
+        job_op_at(f.job, m.send)->earliest_ps = i * 50 * UNIT_NS;
+    }
+    uint32_t most = 0;
+    assert_int_equal(net_fixture_run_hook(&f, SIM_PS_MAX, 1, watch_window, &most), NET_FINISHED);
+    assert_int_equal(most, 2);
+    net_fixture_release(&f);
+}
+
 /* A receiver that coalesces more than the sender may have in flight must not starve it. */
 static void test_nic__window_smaller_than_the_ack_interval(void **state)
 {
@@ -170,6 +187,62 @@ static void test_nic__classes_take_turns_too(void **state)
     assert_true(llabs(net_fixture_done_ps(&f, one.recv) - CABLE - 80 * FULL) <= 2 * FULL);
     for (int i = 0; i < 3; i++)
         assert_true(llabs(net_fixture_done_ps(&f, many[i].recv) - CABLE - 160 * FULL) <= 4 * FULL);
+    net_fixture_release(&f);
+}
+
+/* ---- ETS ------------------------------------------------------------------------------------------------- */
+/* Three classes with N packets each to send; the times at which the receivers have them. */
+static void three_classes(const char *const *settings, int64_t n, sim_ps done_ps[3])
+{
+    struct net_fixture f;
+    pair(&f);
+    net_fixture_set_all(&f, (const char *const[]){"nic.ack_class=7", NULL});
+    net_fixture_set_all(&f, settings);
+    struct fixture_message m[3];
+    for (uint8_t i = 0; i < 3; i++)
+        m[i] = net_fixture_message_in_class(&f, 0, 1, n * 4096, (uint8_t)(i + 1));
+    net_fixture_run(&f);
+    for (int i = 0; i < 3; i++)
+        done_ps[i] = net_fixture_done_ps(&f, m[i].recv) - CABLE;
+    net_fixture_release(&f);
+}
+
+static void test_nic__strict_classes_go_first(void **state)
+{
+    (void)state;
+    sim_ps done[3];
+    three_classes((const char *const[]){"nic.ets_strict_classes=2,3", NULL}, 100, done);
+    assert_true(llabs(done[2] - 100 * FULL) <= 2 * FULL);
+    assert_true(llabs(done[1] - 200 * FULL) <= 2 * FULL);
+    assert_true(llabs(done[0] - 300 * FULL) <= 2 * FULL);
+}
+
+/* Weights 1:2:5. Class 3 sends 5 of 8 packets until it is through, then class 2 sends 2 of 3. */
+static void test_nic__ets_weights_share_the_port(void **state)
+{
+    (void)state;
+    sim_ps done[3];
+    three_classes((const char *const[]){"nic.ets_weights=1,1,2,5,1,1,1,1", NULL}, 1000, done);
+    assert_true(llabs(done[2] - 1600 * FULL) <= 16 * FULL);
+    assert_true(llabs(done[1] - (1600 + 900) * FULL) <= 16 * FULL); /* 600 of 1000 were left */
+    assert_true(llabs(done[0] - 3000 * FULL) <= 2 * FULL);
+}
+
+/* Deficits are of bytes: a class of short packets gets as much as one of long ones. */
+static void test_nic__ets_counts_bytes(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    pair(&f);
+    net_fixture_set(&f, "nic.ack_class=7");
+    struct fixture_message large = net_fixture_message_in_class(&f, 0, 1, 400 * 4096, 1), small[1000];
+    for (int i = 0; i < 1000; i++)
+        small[i] = net_fixture_message_in_class(&f, 0, 1, 1000, 2); /* 1078 B frames, 400 of which are 105 large ones */
+    net_fixture_run(&f);
+    sim_ps first_400 = net_fixture_done_ps(&f, small[399].recv) - CABLE;
+    sim_ps alone = 400 * (1000 + 62 + 16 + 20) * INT64_C(80);
+    assert_true(first_400 > alone * 19 / 10 && first_400 < alone * 21 / 10);
+    assert_true(net_fixture_done_ps(&f, large.recv) > 0);
     net_fixture_release(&f);
 }
 
@@ -466,10 +539,14 @@ int main(void)
         cmocka_unit_test(test_nic__acks_take_their_own_class),
         cmocka_unit_test(test_nic__window_of_one_packet_is_stop_and_wait),
         cmocka_unit_test(test_nic__window_bounds_the_rate),
+        cmocka_unit_test(test_nic__new_messages_respect_the_window),
         cmocka_unit_test(test_nic__window_smaller_than_the_ack_interval),
         cmocka_unit_test(test_nic__queue_pairs_take_turns),
         cmocka_unit_test(test_nic__newcomer_goes_before_the_one_that_has_just_sent),
         cmocka_unit_test(test_nic__classes_take_turns_too),
+        cmocka_unit_test(test_nic__strict_classes_go_first),
+        cmocka_unit_test(test_nic__ets_weights_share_the_port),
+        cmocka_unit_test(test_nic__ets_counts_bytes),
         cmocka_unit_test(test_nic__paced_packets_keep_their_gaps),
         cmocka_unit_test(test_nic__pacing_is_of_the_queue_pair),
         cmocka_unit_test(test_nic__go_back_n_completes_after_drops),
