@@ -199,7 +199,7 @@ static uint32_t flowlet_port(struct net *net, struct net_vertex *v, uint32_t a, 
     return flow->out;
 }
 
-uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uint32_t a, uint32_t c, sim_ps now_ps)
+uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uint32_t a, uint32_t b, uint32_t c, sim_ps now_ps)
 {
     struct net_vertex *v = node->state;
     const struct forward *f = net->forward;
@@ -225,7 +225,8 @@ uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uin
     enum net_lb lb = packet_kind(c) == PACKET_DATA ? net->config.lb : NET_LB_FIXED;
     switch (lb) {
     case NET_LB_SPRAY_ROUND_ROBIN:
-        return v->first_port + member[v->n_turns++ % group.n];
+        /* A turn of the switch's own would give flows in step the same port again and again. */
+        return v->first_port + member[(sim_mix64((uint64_t)v->graph_node << 32 | a) + b) % group.n];
     case NET_LB_SPRAY_RANDOM:
         return v->first_port + member[drawn(net, v, group.n)];
     case NET_LB_ADAPTIVE:

@@ -108,7 +108,6 @@ struct net_vertex {
     uint32_t forward_state; /* index of the tables that it uses */
     uint32_t n_storms;      /* queues in a storm by its watchdog */
     uint32_t n_local_down;  /* own ports that it knows to be down */
-    uint32_t n_turns;       /* spray: ports taken so far */
     uint64_t n_draws, no_route_pkts;
     struct flowlet *flowlets;
     /* host */
@@ -391,8 +390,8 @@ void fault_release(struct net *net);
 void fault_timer(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t what, sim_ps now_ps);
 bool forward_build(struct net *net, GError **err);
 void forward_release(struct net *net);
-/* Egress of a packet of queue pair and direction A, internal port; NET_NONE: there is none (counted). */
-uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uint32_t a, uint32_t c, sim_ps now_ps);
+/* Egress of packet B of queue pair and direction A, internal port; NET_NONE: there is none (counted). */
+uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uint32_t a, uint32_t b, uint32_t c, sim_ps now_ps);
 /* The tables of state STATE hold at this node from now on. */
 void forward_use(struct net *net, struct net_vertex *v, uint32_t state);
 uint32_t forward_n_down(const struct net *net, uint32_t state); /* links */

@@ -306,7 +306,7 @@ static inline void switch_on_arrival(struct sim_core *core, struct sim_node *nod
     uint32_t out;
     if (__builtin_expect(net->forward == NULL, 1))
         out = v->first_port + net->path[(size_t)rec->a * net->path_stride + packet_hops(c)];
-    else if ((out = forward_choose(net, node, in, rec->a, c, now_ps)) == NET_NONE)
+    else if ((out = forward_choose(net, node, in, rec->a, rec->b, c, now_ps)) == NET_NONE)
         return;
     struct port_hot *port = &net->port[out];
     struct classes class = classify(from->profile, port->profile, c);

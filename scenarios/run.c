@@ -32,6 +32,12 @@ static int static_route(struct run *run, const struct net_route_request *r, uint
     return routes_from_nodes(run->fabric, nodes, n, ports, max, err);
 }
 
+static struct route_key key_of(const struct net_route_request *r)
+{
+    return r->reverse ? (struct route_key){.src = r->dst_rank, .dst = r->src_rank, .sport = r->sport, .dport = ROCE_PORT}
+                      : (struct route_key){.src = r->src_rank, .dst = r->dst_rank, .sport = r->sport, .dport = ROCE_PORT};
+}
+
 static int route(void *user, const struct net_route_request *r, uint32_t *ports, int max, GError **err)
 {
     struct run *run = user;
@@ -41,12 +47,35 @@ static int route(void *user, const struct net_route_request *r, uint32_t *ports,
         if (n != 0)
             return n;
     }
-    struct route_key key = {.src = r->src_rank, .dst = r->dst_rank, .sport = r->sport, .dport = ROCE_PORT};
-    if (r->reverse) {
-        key.src = r->dst_rank;
-        key.dst = r->src_rank;
-    }
+    struct route_key key = key_of(r);
     return routes_path(run->routes, &key, (uint64_t)p->ecmp_seed, p->ecmp_seed_per_switch, ports, max, err);
+}
+
+static uint32_t next_hops(void *user, uint32_t node, uint32_t rank, const uint64_t *down, uint32_t *ports, uint32_t max)
+{
+    return routes_next_hops(((struct run *)user)->routes, node, rank, down, ports, max);
+}
+
+static uint64_t hash(void *user, const struct net_route_request *r, uint32_t node)
+{
+    const struct run *run = user;
+    const struct routing_params *p = run->routing;
+    struct route_key key = key_of(r);
+    return routes_hash(&key, (uint64_t)p->ecmp_seed, p->ecmp_seed_per_switch, node);
+}
+
+static enum net_lb balancing(const struct routing_params *p)
+{
+    switch ((enum routing_mode)p->mode) {
+    case ROUTING_SPRAY:
+        return p->spray_choice == ROUTING_SPRAY_RANDOM ? NET_LB_SPRAY_RANDOM : NET_LB_SPRAY_ROUND_ROBIN;
+    case ROUTING_ADAPTIVE:
+        return NET_LB_ADAPTIVE;
+    case ROUTING_FLOWLET:
+        return NET_LB_FLOWLET;
+    default:
+        return NET_LB_FIXED;
+    }
 }
 
 static void index_paths(struct run *run)
@@ -109,6 +138,7 @@ static bool build(struct run *run, GError **err)
         if (**note)
             g_ptr_array_add(run->warnings, g_strdup(*note));
     run->routes = routes_new(run->fabric);
+    run->routing = param_bag_get(bag, "routing");
     run->job = workload_load(param_bag_get(bag, "workload"), param_bag_get(bag, "collective"), run->fabric,
                              run->scenario->base_dir, run->warnings, err);
     if (!run->job) {
@@ -131,7 +161,14 @@ static bool build(struct run *run, GError **err)
                                 .data_class = (uint8_t)run->params->data_class,
                                 .record_pause_events = run->params->record_events,
                                 .route = route,
-                                .route_user = run};
+                                .route_user = run,
+                                .next_hops = next_hops,
+                                .hash = hash,
+                                .lb = balancing(run->routing),
+                                .adaptive_choices = (uint32_t)run->routing->adaptive_choices,
+                                .flowlet_gap_ps = run->routing->flowlet_gap_ps,
+                                .local_repair_ps = run->routing->local_repair_ps,
+                                .reconvergence_ps = run->routing->reconvergence_ps};
     run->net = net_new(&run->fabric->graph, run->job, &config, err);
     if (!run->net)
         prefix_origin(run->scenario, err);
@@ -158,7 +195,11 @@ static void warn_of_settings(struct run *run)
 {
     const struct routing_params *routing = param_bag_get(run->scenario->bag, "routing");
     if (run->job->paths->len > 0 && routing->mode != ROUTING_STATIC)
-        g_ptr_array_add(run->warnings, g_strdup("workload.paths is not used: routing.mode is ecmp; static uses it"));
+        g_ptr_array_add(run->warnings, g_strdup("workload.paths is not used: routing.mode is not static"));
+    const struct nic_params *nic = param_bag_get(run->scenario->bag, "nic");
+    if (balancing(routing) != NET_LB_FIXED && nic->recovery == NIC_GO_BACK_N && nic->reorder_tolerance == 0)
+        g_ptr_array_add(run->warnings, g_strdup("routing.mode reorders packets, and nic.recovery go_back_n with reorder_tolerance 0 takes that for "
+                                                "loss and sends again; use selective_repeat or a reorder_tolerance"));
     const struct ecn_params *ecn = param_bag_get(run->scenario->bag, "ecn");
     if (!ecn->enabled)
         return;

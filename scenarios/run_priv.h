@@ -13,6 +13,7 @@ struct run {
     const struct run_options *options;
     struct fabric *fabric;
     struct routes *routes;
+    const struct routing_params *routing;
     struct job *job;
     struct net *net;
     GPtrArray *warnings;

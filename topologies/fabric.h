@@ -72,6 +72,11 @@ int routes_hops(struct routes *routes, uint32_t src, uint32_t dst);
  * unreachable. Pure function of its arguments. */
 int routes_path(struct routes *routes, const struct route_key *key, uint64_t seed, bool seed_per_switch,
                 uint32_t *ports, int max, GError **err);
+/* Ports of switch NODE on shortest paths to a live port of RANK's NIC, ascending, with the ports of the bit set DOWN (both
+ * ends of a dead link; NULL: none) left out; their number. What routes_path() takes is among them when nothing is down. */
+uint32_t routes_next_hops(struct routes *routes, uint32_t node, uint32_t rank, const uint64_t *down, uint32_t *ports, uint32_t max);
+/* The hash by which routes_path() chooses at NODE: candidate hash mod their number. Pure. */
+uint64_t routes_hash(const struct route_key *key, uint64_t seed, bool seed_per_switch, uint32_t node);
 /* Same for a path given as node ids (source host ... destination host). Of parallel links the lowest-numbered
  * port is taken that the path does not use yet. */
 int routes_from_nodes(const struct fabric *fabric, const uint32_t *nodes, uint32_t n_nodes, uint32_t *ports, int max, GError **err);

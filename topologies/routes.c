@@ -22,6 +22,7 @@ struct routes {
     uint16_t **distance;       /* [destination switch][switch]; NULL until asked for */
     uint32_t *queue;           /* n_switches: scratch of the search */
     uint32_t *candidates;      /* scratch of one hop */
+    uint64_t *down;            /* graph ports that the distances leave out; NULL: none */
 };
 
 static uint32_t peer_node(const struct net_graph *graph, uint32_t port)
@@ -95,7 +96,25 @@ void routes_free(struct routes *routes)
     g_free(routes->adjacent_switch);
     g_free(routes->queue);
     g_free(routes->candidates);
+    g_free(routes->down);
     g_free(routes);
+}
+
+static bool is_down(const struct routes *routes, uint32_t port)
+{
+    return routes->down && (routes->down[port / 64] >> port % 64 & 1);
+}
+
+/* Distances are known for one set of dead ports at a time. */
+static void use_down(struct routes *routes, const uint64_t *down)
+{
+    size_t bytes = ((size_t)routes->fabric->graph.n_ports + 63) / 64 * sizeof *down;
+    if (down == NULL ? routes->down == NULL : routes->down && memcmp(down, routes->down, bytes) == 0)
+        return;
+    for (uint32_t s = 0; s < routes->n_switches; s++)
+        g_clear_pointer(&routes->distance[s], g_free);
+    g_free(routes->down);
+    routes->down = down ? g_memdup2(down, bytes) : NULL;
 }
 
 /* Breadth first from DESTINATION. What lies NO_PATH - 1 hops away or more counts as out of reach. */
@@ -112,7 +131,7 @@ static uint16_t *measure(struct routes *routes, uint32_t destination)
             break;
         for (uint32_t i = routes->adjacent_first[s]; i < routes->adjacent_first[s + 1]; i++) {
             uint32_t other = routes->adjacent_switch[i];
-            if (distance[other] == NO_PATH) {
+            if (distance[other] == NO_PATH && !is_down(routes, routes->adjacent_port[i])) {
                 distance[other] = (uint16_t)(distance[s] + 1);
                 routes->queue[tail++] = other;
             }
@@ -220,6 +239,7 @@ int routes_hops(struct routes *routes, uint32_t src, uint32_t dst)
     const struct net_graph *graph = &routes->fabric->graph;
     uint64_t n;
     g_return_val_if_fail(src < graph->n_endpoints && dst < graph->n_endpoints, 0);
+    use_down(routes, NULL);
     if (graph->endpoints[src].node == graph->endpoints[dst].node)
         return 0;
     return (int)best_access(routes, src, dst, 0, &n).hops;
@@ -268,6 +288,7 @@ int routes_path(struct routes *routes, const struct route_key *key, uint64_t see
     const struct net_graph *graph = &routes->fabric->graph;
     if (!key_ok(graph, key, err))
         return -1;
+    use_down(routes, NULL);
     if (graph->endpoints[key->src].node == graph->endpoints[key->dst].node)
         return 0;
     struct access access = choose_access(routes, key, seed, seed_per_switch);
@@ -286,6 +307,58 @@ int routes_path(struct routes *routes, const struct route_key *key, uint64_t see
         s = routes->adjacent_switch[i];
     }
     ports[n++] = graph->ports[access.dst_port].peer;
+    return n;
+}
+
+uint64_t routes_hash(const struct route_key *key, uint64_t seed, bool seed_per_switch, uint32_t node)
+{
+    return hash_key(key, node_seed(seed, seed_per_switch, node));
+}
+
+/* Links from switch S to NIC port PORT, the last one counted; NO_PATH: none. */
+static uint32_t links_to(struct routes *routes, uint32_t s, uint32_t port)
+{
+    uint32_t last = peer_switch(routes, port);
+    if (last == NET_NONE || is_down(routes, port))
+        return NO_PATH;
+    uint32_t d = distances_to(routes, last)[s];
+    return d == NO_PATH ? NO_PATH : d + 1;
+}
+
+/* Does entry I of the adjacency list of switch S lead nearer to one of the NIC's ports that are nearest? */
+static bool leads_nearer(struct routes *routes, uint32_t i, uint32_t s, uint32_t first, uint32_t n, uint32_t best)
+{
+    if (is_down(routes, routes->adjacent_port[i]))
+        return false;
+    for (uint32_t port = first; port < first + n; port++)
+        if (links_to(routes, s, port) == best && links_to(routes, routes->adjacent_switch[i], port) == best - 1)
+            return true;
+    return false;
+}
+
+uint32_t routes_next_hops(struct routes *routes, uint32_t node, uint32_t rank, const uint64_t *down, uint32_t *ports, uint32_t max)
+{
+    const struct net_graph *graph = &routes->fabric->graph;
+    uint32_t s = routes->switch_of_node[node], first, n_nic, best = NO_PATH, n = 0;
+    g_return_val_if_fail(s != NET_NONE && rank < graph->n_endpoints, 0);
+    if (graph->endpoints[rank].port == NET_NONE)
+        return 0;
+    use_down(routes, down);
+    fabric_nic_ports(routes->fabric, rank, &first, &n_nic);
+    for (uint32_t port = first; port < first + n_nic; port++)
+        best = MIN(best, links_to(routes, s, port));
+    if (best == NO_PATH)
+        return 0;
+    if (best == 1) { /* its own ports */
+        const struct net_node *sw = &graph->nodes[node];
+        for (uint32_t p = sw->first_port; p < sw->first_port + sw->n_ports && n < max; p++)
+            if (graph->ports[p].peer >= first && graph->ports[p].peer < first + n_nic && !is_down(routes, p))
+                ports[n++] = p;
+        return n;
+    }
+    for (uint32_t i = routes->adjacent_first[s]; i < routes->adjacent_first[s + 1] && n < max; i++)
+        if (leads_nearer(routes, i, s, first, n_nic, best))
+            ports[n++] = routes->adjacent_port[i];
     return n;
 }
 
