@@ -92,6 +92,24 @@ static bool fits_memory(const struct run *run, GError **err)
     return false;
 }
 
+static const void *values_at_port(void *user, enum net_params kind, uint32_t port, uint32_t class)
+{
+    return site_at_port(user, kind, port, class);
+}
+
+static const void *values_at_node(void *user, enum net_params kind, uint32_t node)
+{
+    return site_at_node(user, kind, node);
+}
+
+static bool build_site(struct run *run, GError **err)
+{
+    run->site = site_new(run->scenario->bag, run->fabric, err);
+    run->faults = run->site ? site_faults(run->site, err) : NULL;
+    run->net_site = (struct net_site){values_at_port, values_at_node, run->site};
+    return run->faults != NULL;
+}
+
 static bool build(struct run *run, GError **err)
 {
     const struct param_bag *bag = run->scenario->bag;
@@ -102,7 +120,7 @@ static bool build(struct run *run, GError **err)
         prefix_origin(run->scenario, err);
         return false;
     }
-    if (!fits_memory(run, err))
+    if (!fits_memory(run, err) || !build_site(run, err))
         return false;
     g_auto(GStrv) notes = g_strsplit(run->fabric->notes ? run->fabric->notes : "", "\n", -1);
     for (char **note = notes; *note; note++)
@@ -129,7 +147,10 @@ static bool build(struct run *run, GError **err)
                                 .data_class = (uint8_t)run->params->data_class,
                                 .record_pause_events = run->params->record_events,
                                 .route = route,
-                                .route_user = run};
+                                .route_user = run,
+                                .site = &run->net_site,
+                                .faults = (const struct net_fault *)(const void *)run->faults->data,
+                                .n_faults = run->faults->len};
     run->net = net_new(&run->fabric->graph, run->job, &config, err);
     if (!run->net)
         prefix_origin(run->scenario, err);
@@ -172,6 +193,9 @@ static void run_clear(struct run *run)
         g_hash_table_unref(run->path_of_flow);
     job_free(run->job);
     routes_free(run->routes);
+    if (run->faults)
+        g_array_unref(run->faults);
+    site_free(run->site);
     fabric_free(run->fabric);
     g_ptr_array_unref(run->warnings);
 }

@@ -5,6 +5,7 @@
 #include "models/net.h"
 #include "scenarios/run.h"
 #include "scenarios/run_params.h"
+#include "scenarios/site.h"
 #include "topologies/fabric.h"
 
 struct run {
@@ -12,6 +13,9 @@ struct run {
     const struct run_params *params;
     const struct run_options *options;
     struct fabric *fabric;
+    struct site *site;
+    struct net_site net_site;
+    GArray *faults; /* struct net_fault */
     struct routes *routes;
     struct job *job;
     struct net *net;
