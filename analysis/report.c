@@ -315,6 +315,7 @@ static void print_congestion(const struct record_book *book, FILE *out)
         {"nacks", "NACKs"},
         {"retransmitted_pkts", "retransmitted"},
         {"timeouts", "timeouts"},
+        {"lost_pkts", "lost on links"},
     };
     if (!columns_table(book, "ports") && isnan(columns_summary(book, "ecn_marked_pkts", NAN)))
         return;
@@ -328,19 +329,51 @@ static void print_congestion(const struct record_book *book, FILE *out)
     print_peak(book, "headroom_max_bytes", "headroom peak", out);
 }
 
+/* ---- faults ---------------------------------------------------------------- */
+
+#define INCIDENTS_MAX 20
+
+static void print_incidents(const struct record_book *book, FILE *out)
+{
+    static const char *const headings[] = {"time", "what", "where", "detail"};
+    const struct record_table *from = columns_table(book, "events/incidents");
+    int64_t n = from ? record_table_n_rows(from) : 0;
+    double healthy = columns_summary(book, "healthy_makespan_ps", NAN), cost = columns_summary(book, "fault_cost_ps", NAN);
+    if (n == 0)
+        return;
+    const char *const *what = record_column_text(from, record_table_column(from, "what"));
+    const char *const *node = record_column_text(from, record_table_column(from, "node"));
+    const char *const *peer = record_column_text(from, record_table_column(from, "peer"));
+    struct text_table *table = text_table_new(headings, "rllr");
+    fprintf(out, "\nIncidents (%" PRId64 " of %" PRId64 ")\n", MIN(n, INCIDENTS_MAX), n);
+    for (int64_t r = 0; r < MIN(n, INCIDENTS_MAX); r++) {
+        add_time(table, columns_number(from, "t_ps", r, NAN));
+        text_table_add(table, what[r]);
+        text_table_addf(table, "%s/%s", node[r], peer[r]);
+        add_count(table, columns_number(from, "detail", r, NAN));
+    }
+    text_table_print(table, 2, out);
+    text_table_free(table);
+    if (!isfinite(healthy))
+        return;
+    g_autofree char *without = units_human_time((int64_t)healthy);
+    g_autofree char *lost = units_human_time((int64_t)fabs(cost));
+    line(out, "without faults", "%s: the faults cost %s%s (%.1f %%)", without, cost < 0 ? "-" : "", lost, 100 * cost / healthy);
+}
+
 /* ---- ledger, links, speed ------------------------------------------------- */
 
 static void print_ledger(const struct record_book *book, FILE *out)
 {
     static const char *const headings[] = {"class",     "sent",       "received", "dropped",
-                                           "in flight", "bytes sent", "received", "dropped"};
+                                           "lost",  "in flight", "bytes sent", "received", "dropped"};
     static const char *const counts[] = {"class", "sent_pkts", "received_pkts", "dropped_pkts",
-                                         "in_flight_pkts"};
+                                         "lost_pkts", "in_flight_pkts"};
     static const char *const sizes[] = {"sent_bytes", "received_bytes", "dropped_bytes"};
     const struct record_table *from = columns_table(book, "ledger");
     if (!from)
         return;
-    struct text_table *table = text_table_new(headings, "rrrrrrrr");
+    struct text_table *table = text_table_new(headings, "rrrrrrrrr");
     heading(out, "Ledger (packets, bytes)");
     for (int64_t r = 0; r < record_table_n_rows(from); r++) {
         for (gsize c = 0; c < G_N_ELEMENTS(counts); c++)
@@ -400,6 +433,7 @@ void report_text(const struct record_book *book, FILE *out)
     print_collectives(book, out);
     print_flows(book, out);
     print_congestion(book, out);
+    print_incidents(book, out);
     print_ledger(book, out);
     print_links(book, out);
     print_speed(book, out);

@@ -1,4 +1,5 @@
 /* run.c - fabricast run: simulates a scenario, prints its table, writes its file. */
+#include "analysis/pcap.h"
 #include "analysis/report.h"
 #include "analysis/store.h"
 #include "cli/cli.h"
@@ -8,10 +9,12 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 struct run_arguments {
-    char **set;
+    char **set, **pcap, **capture;
+    char *pcap_file;
     char *out, *until, *seed, *threads;
     gboolean json, quiet, digest, no_progress;
     char **rest;
@@ -52,6 +55,8 @@ static bool parse_arguments(int argc, char **argv, struct run_arguments *a, GErr
     const GOptionEntry entries[] = {
         {"set", 's', 0, G_OPTION_ARG_STRING_ARRAY, &a->set, "Set a parameter, above the scenario file", "GROUP.KEY=VALUE"},
         {"out", 'o', 0, G_OPTION_ARG_FILENAME, &a->out, "Write all results to this HDF5 file", "FILE.h5"},
+        {"pcap", 0, 0, G_OPTION_ARG_STRING_ARRAY, &a->pcap,
+         "Capture what leaves a port, as FILE.pcap or beside --out (repeatable)", "link=NODE/PEER[,file=FILE]"},
         {"until", 0, 0, G_OPTION_ARG_STRING, &a->until, "Stop at this simulated time (run.until)", "TIME"},
         {"seed", 0, 0, G_OPTION_ARG_STRING, &a->seed, "Seed of the random draws (run.seed)", "N"},
         {"threads", 'j', 0, G_OPTION_ARG_STRING, &a->threads, "Threads (run.threads); results do not depend on it", "N"},
@@ -117,6 +122,36 @@ static bool can_write(const char *path, GError **err)
     return false;
 }
 
+/* --pcap link=leaf0/spine1,file=out.pcap: ports into a->capture, the file into a->pcap_file. */
+static bool read_pcap(struct run_arguments *a, GError **err)
+{
+    GPtrArray *ports = g_ptr_array_new();
+    bool ok = true;
+    for (char **option = a->pcap; ok && option && *option; option++) {
+        g_auto(GStrv) parts = g_strsplit(*option, ",", -1);
+        for (char **part = parts; ok && *part; part++) {
+            ok = g_str_has_prefix(*part, "link=") || g_str_has_prefix(*part, "file=");
+            if (!ok)
+                g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "run: --pcap: '%s' is neither link=NODE/PEER nor file=FILE", *part);
+            else if ((*part)[0] == 'l')
+                g_ptr_array_add(ports, g_strdup(*part + strlen("link=")));
+            else {
+                g_free(a->pcap_file);
+                a->pcap_file = g_strdup(*part + strlen("file="));
+            }
+        }
+    }
+    if (ok && a->pcap && ports->len == 0) {
+        g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "run: --pcap names no link; allowed: link=NODE/PEER[,file=FILE]");
+        ok = false;
+    }
+    g_ptr_array_add(ports, NULL);
+    a->capture = (char **)g_ptr_array_free(ports, FALSE);
+    if (a->pcap && !a->pcap_file)
+        a->pcap_file = a->out ? g_strdup_printf("%s.pcap", a->out) : g_strdup("capture.pcap");
+    return ok;
+}
+
 static void print_book(const struct run_arguments *a, const struct record_book *book)
 {
     if (a->quiet)
@@ -149,12 +184,23 @@ static int output(const struct run_arguments *a, const struct run_result *result
         if (!a->quiet && !a->json && !a->digest)
             printf("results: %s\n", a->out);
     }
+    if (result->book && a->pcap_file) {
+        if (!pcap_write(a->pcap_file, result->book, 0, &err)) {
+            fprintf(stderr, "fabricast: %s\n", err->message);
+            return CLI_BAD_INPUT;
+        }
+        if (!a->quiet && !a->json && !a->digest)
+            printf("capture: %s\n", a->pcap_file);
+    }
     return codes[result->status];
 }
 
 static void free_arguments(struct run_arguments *a)
 {
     g_strfreev(a->set);
+    g_strfreev(a->pcap);
+    g_strfreev(a->capture);
+    g_free(a->pcap_file);
     g_strfreev(a->rest);
     g_free(a->out);
     g_free(a->until);
@@ -169,10 +215,11 @@ int cli_run(int argc, char **argv)
     struct scenario *scenario = NULL;
     struct run_result *result = NULL;
     int code = CLI_BAD_INPUT;
-    if (parse_arguments(argc, argv, &a, &err) && can_write(a.out, &err) && (scenario = load(&a, &err)) != NULL) {
+    if (parse_arguments(argc, argv, &a, &err) && can_write(a.out, &err) && read_pcap(&a, &err) && can_write(a.pcap_file, &err) && (scenario = load(&a, &err)) != NULL) {
         const struct run_params *params = param_bag_get(scenario->bag, "run");
         struct run_options options = {.show_progress = params->progress && isatty(STDERR_FILENO) && !a.quiet && !a.no_progress,
-                                      .interrupt = &interrupted};
+                                      .interrupt = &interrupted,
+                                      .capture = a.pcap ? (const char *const *)a.capture : NULL};
         catch_signals();
         result = run_scenario(scenario, &options, &err);
     }

@@ -157,6 +157,11 @@ static const struct record_column_spec incident_columns[] = {
     {"detail", RECORD_I64, "1", "queue of a storm, number of links known to be down, queue pairs moved"},
 };
 
+static const char *fault_name(const struct run *run, uint32_t i)
+{
+    return g_array_index(run->faults, struct net_fault, i).name;
+}
+
 static char *incident_text(const struct run *run, const struct net_incident *i)
 {
     switch (i->kind) {
@@ -165,9 +170,9 @@ static char *incident_text(const struct run *run, const struct net_incident *i)
     case NET_INCIDENT_STORM_OVER:
         return g_strdup("pause storm over");
     case NET_INCIDENT_FAULT:
-        return g_strdup_printf("fault %s begins", run->n_faults > i->detail ? run->faults[i->detail].name : "?");
+        return g_strdup_printf("fault %s begins", fault_name(run, i->detail));
     case NET_INCIDENT_FAULT_OVER:
-        return g_strdup_printf("fault %s ends", run->n_faults > i->detail ? run->faults[i->detail].name : "?");
+        return g_strdup_printf("fault %s ends", fault_name(run, i->detail));
     case NET_INCIDENT_FAILOVER:
         return g_strdup("queue pairs moved to another port");
     case NET_INCIDENT_REROUTED:
@@ -210,6 +215,9 @@ void incidents_fill(struct run *run)
         const struct net_incident *i = &g_array_index(all, struct net_incident, k);
         int64_t port_on_node;
         const char *peer, *node = port_name(run, i->port, &port_on_node, &peer);
+        const struct net_incident *before = k ? i - 1 : i;
+        if (k && i->kind == NET_INCIDENT_REROUTED && before->kind == i->kind && before->t_ps == i->t_ps)
+            continue; /* all switches at a time: one row */
         g_autofree char *what = incident_text(run, i);
         record_append(table, i->t_ps, node, port_on_node, peer, what, (int64_t)i->detail);
         if (i->kind == NET_INCIDENT_STORM && storms++ < STORMS_NAMED)

@@ -503,6 +503,7 @@ static const struct record_column_spec ledger_columns[] = {
     {"dropped_pkts", RECORD_I64, "packets", "frames dropped in switches"},
     {"dropped_bytes", RECORD_I64, "bytes", "frame bytes of these"},
     {"in_flight_pkts", RECORD_I64, "packets", "frames in queues and on wires at the end"},
+    {"lost_pkts", RECORD_I64, "packets", "frames lost on links"},
 };
 static const struct record_column_spec pause_columns[] = {
     {"t_ps", RECORD_I64, "ps", "when the frame took effect at the paused port"},
@@ -513,13 +514,13 @@ static const struct record_column_spec pause_columns[] = {
 
 static void fill_ledger(struct run *run)
 {
-    struct record_table *table = record_table_add(run->book, "ledger", "Frames by class: sent = received + dropped + in flight.", ROWS(ledger_columns));
+    struct record_table *table = record_table_add(run->book, "ledger", "Frames by class: sent = received + dropped + lost + in flight.", ROWS(ledger_columns));
     for (uint32_t c = 0; c < 8; c++) {
         struct net_class_ledger l;
         net_ledger(run->net, c, &l);
         if (l.sent_pkts > 0)
             record_append(table, (int64_t)c, (int64_t)l.sent_pkts, (int64_t)l.sent_bytes, (int64_t)l.received_pkts,
-                          (int64_t)l.received_bytes, (int64_t)l.dropped_pkts, (int64_t)l.dropped_bytes, (int64_t)l.waiting_pkts);
+                          (int64_t)l.received_bytes, (int64_t)l.dropped_pkts, (int64_t)l.dropped_bytes, (int64_t)l.waiting_pkts, (int64_t)l.lost_pkts);
     }
 }
 

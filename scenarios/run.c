@@ -121,6 +121,42 @@ static bool fits_memory(const struct run *run, GError **err)
     return false;
 }
 
+static const void *values_at_port(void *user, enum net_params kind, uint32_t port, uint32_t class)
+{
+    return site_at_port(user, kind, port, class);
+}
+
+static const void *values_at_node(void *user, enum net_params kind, uint32_t node)
+{
+    return site_at_node(user, kind, node);
+}
+
+/* Ports that the options name, each once. */
+static bool find_captures(struct run *run, GError **err)
+{
+    g_autoptr(GHashTable) seen = g_hash_table_new(NULL, NULL);
+    run->capture = g_array_new(FALSE, FALSE, sizeof(uint32_t));
+    for (const char *const *c = run->options->capture; c && *c; c++) {
+        g_autoptr(GArray) ports = site_ports(run->fabric, *c, "--pcap", err);
+        if (!ports)
+            return false;
+        for (guint i = 0; i < ports->len; i++) {
+            uint32_t port = g_array_index(ports, uint32_t, i);
+            if (g_hash_table_add(seen, GUINT_TO_POINTER(port + 1)))
+                g_array_append_val(run->capture, port);
+        }
+    }
+    return true;
+}
+
+static bool build_site(struct run *run, GError **err)
+{
+    run->site = site_new(run->scenario->bag, run->fabric, err);
+    run->faults = run->site ? site_faults(run->site, err) : NULL;
+    run->net_site = (struct net_site){values_at_port, values_at_node, run->site};
+    return run->faults != NULL;
+}
+
 static bool build(struct run *run, GError **err)
 {
     const struct param_bag *bag = run->scenario->bag;
@@ -131,7 +167,7 @@ static bool build(struct run *run, GError **err)
         prefix_origin(run->scenario, err);
         return false;
     }
-    if (!fits_memory(run, err))
+    if (!fits_memory(run, err) || !build_site(run, err) || !find_captures(run, err))
         return false;
     g_auto(GStrv) notes = g_strsplit(run->fabric->notes ? run->fabric->notes : "", "\n", -1);
     for (char **note = notes; *note; note++)
@@ -146,7 +182,7 @@ static bool build(struct run *run, GError **err)
         return false;
     }
     index_paths(run);
-    struct net_config config = {.link = param_bag_get(bag, "link"),
+    run->config = (struct net_config){.link = param_bag_get(bag, "link"),
                                 .switching = param_bag_get(bag, "switch"),
                                 .buffer = param_bag_get(bag, "buffer"),
                                 .pfc = param_bag_get(bag, "pfc"),
@@ -168,8 +204,14 @@ static bool build(struct run *run, GError **err)
                                 .adaptive_choices = (uint32_t)run->routing->adaptive_choices,
                                 .flowlet_gap_ps = run->routing->flowlet_gap_ps,
                                 .local_repair_ps = run->routing->local_repair_ps,
-                                .reconvergence_ps = run->routing->reconvergence_ps};
-    run->net = net_new(&run->fabric->graph, run->job, &config, err);
+                                .reconvergence_ps = run->routing->reconvergence_ps,
+                                .site = &run->net_site,
+                                .faults = (const struct net_fault *)(const void *)run->faults->data,
+                                .n_faults = run->faults->len,
+                                .capture_ports = (const uint32_t *)(const void *)run->capture->data,
+                                .n_capture_ports = run->capture->len,
+                                .capture_max_frames = RUN_CAPTURE_MAX};
+    run->net = net_new(&run->fabric->graph, run->job, &run->config, err);
     if (!run->net)
         prefix_origin(run->scenario, err);
     return run->net != NULL;
@@ -215,6 +257,11 @@ static void run_clear(struct run *run)
         g_hash_table_unref(run->path_of_flow);
     job_free(run->job);
     routes_free(run->routes);
+    if (run->faults)
+        g_array_unref(run->faults);
+    site_free(run->site);
+    if (run->capture)
+        g_array_unref(run->capture);
     fabric_free(run->fabric);
     g_ptr_array_unref(run->warnings);
 }
@@ -338,6 +385,8 @@ static struct run_result *finish(struct run *run, enum net_verdict verdict)
         run->book = NULL;
         result->status = RUN_BROKEN;
     }
+    if (run->book && result->status == RUN_FINISHED)
+        twin_compare(run);
     result->book = run->book;
     result->notes = g_ptr_array_ref(run->notes);
     return result;

@@ -5,6 +5,7 @@
 #include "models/net.h"
 #include "scenarios/run.h"
 #include "scenarios/run_params.h"
+#include "scenarios/site.h"
 #include "topologies/fabric.h"
 
 struct run {
@@ -12,17 +13,20 @@ struct run {
     const struct run_params *params;
     const struct run_options *options;
     struct fabric *fabric;
+    struct site *site;
+    struct net_site net_site;
+    GArray *faults; /* struct net_fault */
     struct routes *routes;
     const struct routing_params *routing;
     struct job *job;
+    struct net_config config;
     struct net *net;
     GPtrArray *warnings;
     struct record_book *book;
     GHashTable *path_of_flow; /* flow id + 1 -> const struct job_path * */
     GPtrArray *notes;
+    GArray *capture; /* uint32_t graph ports */
     struct sampler *sampler;
-    const struct net_fault *faults; /* of the run; names for reports */
-    uint32_t n_faults;
     double wall_s;
     int n_threads;
 };
@@ -41,6 +45,9 @@ void sampler_end_progress(struct sampler *sampler);
 void counters_fill(struct run *run);
 void incidents_fill(struct run *run);
 void culprits_name(struct run *run, const struct net_totals *totals);
+
+/* twin.c: runs it again without its faults and adds what these cost. */
+void twin_compare(struct run *run);
 
 /* capture.c: table "events/capture" of the ports that options name. */
 void capture_fill(struct run *run);

@@ -184,12 +184,13 @@ static inline void fake_ledger(struct record_book *book)
         I64("dropped_pkts", "packets", "Dropped."),
         I64("dropped_bytes", "bytes", "Dropped."),
         I64("in_flight_pkts", "packets", "In flight at the end."),
+        I64("lost_pkts", "packets", "Lost on links."),
     };
     struct record_table *t = record_table_add(book, "ledger", "Ledger.", specs, G_N_ELEMENTS(specs));
     record_append(t, INT64_C(3), INT64_C(40000), 168 * UNIT_MB, INT64_C(39985), INT64_C(167937000),
-                  INT64_C(3), INT64_C(12600), INT64_C(12));
+                  INT64_C(3), INT64_C(12600), INT64_C(8), INT64_C(4));
     record_append(t, INT64_C(6), INT64_C(512), INT64_C(40960), INT64_C(512), INT64_C(40960), INT64_C(0),
-                  INT64_C(0), INT64_C(0));
+                  INT64_C(0), INT64_C(0), INT64_C(0));
 }
 
 /* Depth of the queue of PORT at sample I: a sawtooth, higher for lower ports. */
