@@ -493,7 +493,7 @@ static void test_store__h5py_sees_units_on_every_column(void **state)
     g_autofree char *out = run_tool(argv, &status);
     assert_int_equal(status, 0);
     assert_string_equal(
-        out, "72\n"); /* summary 4, flows 11, collectives 12, ports 20, ledger 8, series 13, events 4 */
+        out, "73\n"); /* summary 4, flows 11, collectives 12, ports 20, ledger 8, series 13, events 4 */
 }
 
 static void test_store__h5dump_reads_it(void **state)
