@@ -336,7 +336,7 @@ static void print_congestion(const struct record_book *book, FILE *out)
 static void print_incidents(const struct record_book *book, FILE *out)
 {
     static const char *const headings[] = {"time", "what", "where", "detail"};
-    const struct record_table *from = columns_table(book, "events/incidents");
+    const struct record_table *from = columns_table(book, "incidents");
     int64_t n = from ? record_table_n_rows(from) : 0;
     double healthy = columns_summary(book, "healthy_makespan_ps", NAN), cost = columns_summary(book, "fault_cost_ps", NAN);
     if (n == 0)

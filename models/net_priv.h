@@ -251,6 +251,7 @@ struct net {
 
 /* Timers of a node: kind in the upper bits orders equal times. */
 enum net_timer {
+    TIMER_FAULT,       /* FAULT_TIMER() in fault.h; before all others of its time, so that a fault at 0 meets the first packet */
     TIMER_TX_DONE = 1, /* not a timer: the node's soon heap, port local to the node */
     TIMER_PAUSE_END,   /* internal port << 3 | class    */
     TIMER_REFRESH,     /* internal port << 3 | class    */
@@ -262,7 +263,6 @@ enum net_timer {
     TIMER_LOCAL,       /* op: a local transfer has arrived */
     TIMER_LOCAL_START, /* local transfers look for free GPU sides */
     TIMER_WATCH,       /* internal port: PFC watchdog polls */
-    TIMER_FAULT,       /* index of a fault << 1 | it ends */
     TIMER_RNR,         /* queue pair: time to ask again */
     TIMER_RX,          /* internal port: a frame of the receive buffer is in memory */
 };

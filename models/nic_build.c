@@ -83,6 +83,7 @@ static bool build_qp(struct net *net, uint32_t qp, GError **err)
     t->selective = r->selective = from->selective && to->selective;
     r->reorder = r->selective || to->tolerance_pkts > 0;
     t->window_pkts = t->selective ? MIN(net->window_pkts, window) : net->window_pkts;
+    net->repair[qp].span_pkts = window;
     if (r->reorder || to->rnr)
         net->vertex[net->cold[r->port].node].rx_care |= NIC_RX_CAREFUL;
     if (r->reorder)

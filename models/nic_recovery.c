@@ -73,12 +73,29 @@ static void look_for_lost(struct net *net, uint32_t qp)
     t->repair = !t->failed && !t->rnr_wait && (r->head_again || (int32_t)(r->lost_psn - r->cursor_psn) > 0);
 }
 
+/* What a SACK has named is no longer under way: the window opens by it, up to what the receiver can hold. */
+static void count_sacked(struct net *net, uint32_t qp, int change)
+{
+    struct qp_repair *r = &net->repair[qp];
+    r->sacked_pkts += (uint32_t)change;
+    uint64_t window = (uint64_t)net->window_pkts + r->sacked_pkts;
+    net->tx[qp].window_pkts = (uint32_t)MIN(window, (uint64_t)r->span_pkts);
+}
+
+static void unsack(struct net *net, uint32_t qp, uint32_t psn)
+{
+    if (!nic_bit(net, net->tx_sacked, qp, psn))
+        return;
+    nic_bit_clear(net, net->tx_sacked, qp, psn);
+    count_sacked(net, qp, -1);
+}
+
 void nic_forget_acknowledged(struct net *net, uint32_t qp, uint32_t from)
 {
     const struct qp_tx *t = &net->tx[qp];
     struct qp_repair *r = &net->repair[qp];
     for (uint32_t psn = from; psn != t->una_psn; psn++)
-        nic_bit_clear(net, net->tx_sacked, qp, psn);
+        unsack(net, qp, psn);
     if ((int32_t)(r->cursor_psn - t->una_psn) < 0)
         r->cursor_psn = t->una_psn;
     if ((int32_t)(r->lost_psn - t->una_psn) < 0)
@@ -116,6 +133,8 @@ void nic_on_sack(struct net *net, struct sim_core *core, struct sim_node *node, 
     uint32_t tolerance = net->nic[t->port]->tolerance_pkts;
     if (t->failed || !t->selective || (int32_t)(psn - t->una_psn) < 0 || (int32_t)(psn - t->max_psn) >= 0)
         return; /* acknowledged meanwhile */
+    if (!nic_bit(net, net->tx_sacked, qp, psn))
+        count_sacked(net, qp, 1);
     nic_bit_set(net, net->tx_sacked, qp, psn);
     if ((int32_t)(psn - tolerance - r->lost_psn) > 0)
         r->lost_psn = psn - tolerance;
@@ -123,7 +142,7 @@ void nic_on_sack(struct net *net, struct sim_core *core, struct sim_node *node, 
     if (head_was_sent_again && (int32_t)(psn - r->head_mark - tolerance) >= 0)
         r->head_again = true;
     look_for_lost(net, qp);
-    if (t->repair)
+    if (t->repair || t->state == QP_BLOCKED) /* a SACK opens the window, too */
         wake_if_at_rest(net, core, node, qp, now_ps);
 }
 
@@ -132,7 +151,7 @@ static void lose_all(struct net *net, uint32_t qp)
 {
     struct qp_tx *t = &net->tx[qp];
     struct qp_repair *r = &net->repair[qp];
-    nic_bit_clear(net, net->tx_sacked, qp, t->una_psn);
+    unsack(net, qp, t->una_psn);
     r->cursor_psn = t->una_psn;
     r->lost_psn = t->next_psn;
     r->head_again = false;

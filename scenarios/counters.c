@@ -208,7 +208,7 @@ static void warn_of_storm(struct run *run, const struct net_incident *i)
 void incidents_fill(struct run *run)
 {
     g_autoptr(GArray) all = net_incidents(run->net);
-    struct record_table *table = record_table_add(run->book, "events/incidents", "Faults, storms and what the fabric did about them.",
+    struct record_table *table = record_table_add(run->book, "incidents", "Faults, storms and what the fabric did about them.",
                                                   ROWS(incident_columns));
     int storms = 0;
     for (guint k = 0; k < all->len; k++) {

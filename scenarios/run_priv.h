@@ -41,7 +41,7 @@ bool sampler_hook(void *user, struct net *net, sim_ps now_ps);
 void sampler_tables(struct sampler *sampler, struct record_book *book);
 void sampler_end_progress(struct sampler *sampler);
 
-/* counters.c: tables "counters" and "events/incidents", and warnings that name who broke what. */
+/* counters.c: tables "counters" and "incidents", and warnings that name who broke what. */
 void counters_fill(struct run *run);
 void incidents_fill(struct run *run);
 void culprits_name(struct run *run, const struct net_totals *totals);

@@ -49,7 +49,7 @@ static int64_t counter(const struct run_result *result, const char *node, const 
 
 static bool happened(const struct run_result *result, const char *what)
 {
-    const struct record_table *t = record_table_get(result->book, "events/incidents");
+    const struct record_table *t = record_table_get(result->book, "incidents");
     for (int64_t i = 0; i < record_table_n_rows(t); i++)
         if (strcmp(record_column_text(t, record_table_column(t, "what"))[i], what) == 0)
             return true;

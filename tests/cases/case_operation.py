@@ -1,0 +1,246 @@
+"""Cases of operation: loss, load balancing, pause storms, buffer cycles, links that fail."""
+import fab
+
+PS_US = 1e6  # picoseconds a microsecond
+PS_MS = 1e9
+
+
+def counter(result, node, name):
+    """Sum of a counter over the ports of a node."""
+    return sum(row["value"] for row in result.table("counters") if row["node"] == node and row["counter"] == name)
+
+
+def incidents(result, what):
+    return [row["t_ps"] for row in result.table("incidents") if row["what"] == what]
+
+
+# ---- loss ---------------------------------------------------------------------
+
+PACKETS, WINDOW_PKTS = 16778, 72
+LOSSLESS_US = PACKETS * 1082 / 12.5 / 1e3  # 1,452.3
+
+
+def mean_us(context, sets, seeds):
+    runs = [context.run_ok("loss.ini", sets=sets, seed=seed) for seed in seeds]
+    return sum(run.summary("makespan_ps") for run in runs) / len(runs) / PS_US
+
+
+def case_09(context):
+    """16 MiB at a packet loss of 1e-3 take 1,557 us with go-back-N, 1,454 with selective repeat.
+
+    16,778 packets of 1,082 B at 12.5 B/ns = 1,452.3 us. Go-back-N: 0.999 / (0.999 + 0.001 x 72) = 0.933,
+    1,557 us; a last packet lost adds one timeout (4.096 us x 2^5 = 131 us).
+    """
+    lossy = "link:node0/leaf0.loss=0.001"
+    fab.expect_between("go-back-N [us]", mean_us(context, [lossy], range(1, 9)), 1557 * 0.96, 1557 * 1.04)
+    fab.expect_between("selective repeat [us]", mean_us(context, [lossy, "nic.recovery=selective_repeat"], range(1, 4)), 1452, 1454 * 1.01)
+    lost = ["fault:x.kind=drop_packet", "fault:x.where=node0/leaf0", "fault:x.packet=data", f"fault:x.nth={PACKETS}"]
+    result = context.run_ok("loss.ini", sets=lost)
+    fab.expect(result.summary("timeouts") == 1 and result.summary("lost_pkts") == 1, "not one loss and one timeout")
+    fab.expect_between("last packet lost [us]", result.summary("makespan_ps") / PS_US, LOSSLESS_US + 131, LOSSLESS_US + 131 + 15)
+
+
+def case_goodput(context):
+    """Goodput of both recoveries follows the closed form within 4 % from 1e-5 to 1e-2.
+
+    Go-back-N: (1 - p) / (1 - p + p W); selective repeat: 1 - p. Ten seeds each. The timeout is short (16 us): a packet
+    lost again is found by it alone, which the closed form leaves out.
+    """
+    for p in (1e-5, 1e-4, 1e-3, 1e-2):
+        lossy = [f"link:node0/leaf0.loss={p}", "nic.local_ack_timeout=2"]
+        wanted = LOSSLESS_US * (1 - p + p * WINDOW_PKTS) / (1 - p)
+        have = mean_us(context, lossy, range(1, 11)) - 5.8
+        fab.expect_between(f"p = {p}: go-back-N [us]", have, wanted * 0.96, wanted * 1.04)
+        wanted = LOSSLESS_US / (1 - p)
+        have = mean_us(context, lossy + ["nic.recovery=selective_repeat"], range(1, 11)) - 5.8
+        fab.expect_between(f"p = {p}: selective repeat [us]", have, wanted * 0.96, wanted * 1.04)
+
+
+def single_loss(context, where, packet, nth, more=()):
+    sets = [f"fault:one.where={where}", f"fault:one.packet={packet}", f"fault:one.nth={nth}", *more]
+    for recovery in ("go_back_n", "selective_repeat"):
+        result = context.run_ok("single_loss.ini", sets=[*sets, f"nic.recovery={recovery}"])
+        fab.expect(result.summary("lost_pkts") == 1, f"{packet} {nth}: {result.summary('lost_pkts')} packets lost, expected 1")
+        fab.expect(result.summary("drop_pkts") == 0, f"{packet} {nth}: drops")
+        cost_us = result.summary("fault_cost_ps") / PS_US
+        fab.expect_between(f"{packet} {nth}, {recovery}: cost [us]", cost_us, -150, 700)
+
+
+def case_lost_first_data(context):
+    """The first data packet is lost: the flow ends all the same."""
+    single_loss(context, "node0/leaf0", "data", 1)
+
+
+def case_lost_middle_data(context):
+    """A data packet in the middle is lost."""
+    single_loss(context, "node0/leaf0", "data", 250)
+
+
+def case_lost_last_data(context):
+    """The last of 489 data packets is lost: a timeout, nothing comes after it."""
+    single_loss(context, "node0/leaf0", "data", 489)
+
+
+def case_lost_ack(context):
+    """The last ACK of a flow is lost."""
+    single_loss(context, "leaf0/node0", "ack", 489)
+
+
+def case_lost_nak(context):
+    """A NAK is lost: a data packet is lost, and the NAK that answers it."""
+    sets = ["fault:two.kind=drop_packet", "fault:two.where=node0/leaf0", "fault:two.packet=data", "fault:two.nth=100",
+            "fault:one.where=leaf0/node0", "fault:one.packet=nak", "fault:one.nth=1"]
+    result = context.run_ok("single_loss.ini", sets=sets)
+    fab.expect(result.summary("lost_pkts") == 2, f"{result.summary('lost_pkts')} packets lost, expected 2")
+    fab.expect(result.summary("timeouts") >= 1, "no timeout")
+
+
+def case_lost_cnp(context):
+    """A CNP is lost: a cut less, nothing else."""
+    single_loss(context, "leaf0/node0", "cnp", 1)
+
+
+# With DCQCN the queue is short: without it the switch must pause.
+PAUSES = ("nic.congestion_control=none",)
+
+
+def case_lost_pause(context):
+    """A PAUSE is lost: the refresh or the headroom helps. With the refresh every 0.1 of 10 us nothing is dropped."""
+    single_loss(context, "leaf0/node0", "pause", 1, PAUSES + ("pfc.refresh=0.1", "buffer.headroom_scale=2", "buffer.size=400KB"))
+
+
+def case_lost_resume(context):
+    """A RESUME is lost: the pause runs out."""
+    single_loss(context, "leaf0/node0", "resume", 1, PAUSES)
+
+
+# ---- load balancing ---------------------------------------------------------------
+
+def case_12(context):
+    """A 15:1 incast with per-packet load balancing: no need to send again with a tolerant receiver, and a warning without.
+
+    15 x wire(2,000,000) at 12.5 B/ns = 2,448 us. The star has one path: the case runs over two leaves and eight spines, and
+    every second sender is across.
+    """
+    scenario = context.scratch_file("spread.ini", SPREAD.format(include=context.path("conventions.ini"), cm=context.path("incast15.cm")))
+    for mode in ("spray", "adaptive"):
+        tolerant = fab.run_ok(context.binary, scenario, sets=[f"routing.mode={mode}", "nic.reorder_tolerance=60000", "nic.reorder_window=65536"])
+        fab.expect(tolerant.summary("retransmitted_pkts") == 0, f"{mode}: sent again though reordering is tolerated")
+        fab.expect_between(f"{mode}, tolerant [us]", tolerant.summary("makespan_ps") / PS_US, 2448, 2500)
+        plain = fab.run_ok(context.binary, scenario, sets=[f"routing.mode={mode}"])
+        fab.expect(plain.summary("drop_pkts") == 0 and plain.summary("spurious_pkts") > 0, f"{mode}: no spurious retransmissions")
+        fab.expect_text("\n".join(plain.warnings()), r"reorders packets", r"spurious: 0 dropped")
+        print(f"  {mode}, go-back-N: {plain.summary('makespan_ps') / PS_US:,.0f} us, {plain.summary('spurious_pkts'):,.0f} spurious")
+
+
+SPREAD = """include = {include}
+[topology]
+kind = leaf_spine
+hosts = 16
+leaves = 2
+spines = 8
+[buffer]
+size = 8MiB
+alpha = 1/8
+[workload]
+kind = htsim
+file = {cm}
+"""
+
+
+def loads(result):
+    """Data packets of the eight uplinks of the first leaf, over their mean."""
+    packets = [row["data_pkts"] for row in result.table("ports") if row["node"] == "leaf0" and row["peer"].startswith("spine")]
+    return [p * len(packets) / sum(packets) for p in packets]
+
+
+def case_balls(context):
+    """8 equal flows over 8 uplinks: the fullest bears 2.59 flows on average with ECMP, 1.0 with spray and adaptive routing.
+
+    Mean maximum of 8 balls in 8 bins: 2.59. 1,000 seeds.
+    """
+    mean = sum(max(loads(context.run_ok("balls.ini", seed=seed))) for seed in range(1, 1001)) / 1000
+    fab.expect_between("mean maximum load, ECMP", mean, 2.59 * 0.97, 2.59 * 1.03)
+    for mode in ("spray", "adaptive"):
+        worst = max(max(loads(context.run_ok("balls.ini", sets=[f"routing.mode={mode}"], seed=seed))) for seed in range(1, 21))
+        fab.expect_between(f"maximum load, {mode}", worst, 1, 1.05)
+
+
+# ---- pauses -------------------------------------------------------------------------
+
+def case_26(context):
+    """A NIC storms: detection in 200-300 ms, restoration 200-300 ms after the last XOFF though XONs continue.
+
+    One frame blocks 65,535 x 512 bit = 335.5 us at 100G: 2,981 frames a second keep the port silent; the storm sends one
+    every half of that.
+    """
+    result = context.run("storm.ini")
+    fab.expect(result.code in (fab.OK, fab.UNFINISHED), result.told())
+    detected, over = incidents(result, "pause storm detected"), incidents(result, "pause storm over")
+    fab.expect(len(detected) == 1 and len(over) == 1, f"{len(detected)} storms detected, {len(over)} over")
+    fab.expect_between("detection [ms]", detected[0] / PS_MS - 50, 200, 300)
+    fab.expect_between("restoration [ms]", over[0] / PS_MS - 900, 200, 301)
+    frames = counter(result, "leaf0", "SAI_PORT_STAT_PFC_3_RX_PKTS")
+    fab.expect_between("XOFF frames a second", frames / 0.85, 2981, 2981 * 2.1)
+    fab.expect_text("\n".join(result.warnings()), r"pause storm from node1: detected")
+    other = [flow for flow in result.table("flows") if flow["flow"] == 1][0]
+    fab.expect_between("class 4 meanwhile [ms]", other["fct_rx_ps"] / PS_MS, 8, 17)
+
+
+def case_25(context):
+    """A -> B -> C -> A with forced routes locks, or each flow gets 50 Gb/s; without the ring nothing locks."""
+    result = context.run("ring3.ini")
+    fab.expect_exit(result, fab.DEADLOCK)
+    fab.expect_text(result.stderr, r"pause deadlock, seen at [0-9.]+ [a-z]+: 3 paused links")
+    seen = result.summary("simulated_ps")
+    print(f"  deadlock seen at {seen / PS_US:,.0f} us")
+    direct = context.run("ring3.ini", sets=["routing.mode=ecmp", "workload.paths="], until="2ms")
+    fab.expect(direct.code in (fab.OK, fab.UNFINISHED), direct.told())
+    free = context.run("ring3.ini", sets=["pfc.enabled=false", "buffer.lossy_limit=200KB"], until="2ms")
+    fab.expect(free.code == fab.UNFINISHED, free.told())
+
+
+# ---- faults -----------------------------------------------------------------------------
+
+def case_flap(context):
+    """One spine link fails for a millisecond in an all-reduce: losses, retransmissions and their cost are reported.
+
+    After local_repair the leaf beside it avoids the link, after reconvergence all do; the run ends.
+    """
+    scenario = context.scratch_file("flap.ini", FLAP)
+    costs = []
+    for spine in range(4):
+        result = fab.run_ok(context.binary, scenario, sets=[f"fault:flap.where=leaf1/spine{spine}"])
+        if result.summary("lost_pkts") == 0:
+            continue
+        costs.append(result.summary("fault_cost_ps") / PS_US)
+        fab.expect(len(incidents(result, "new routes")) == 2, "not two changes of routes")
+        fab.expect(result.summary("makespan_ps") - result.summary("healthy_makespan_ps") == result.summary("fault_cost_ps"), "cost")
+    fab.expect(costs and max(costs) > 50, f"no flap cost anything: {costs}")
+    fab.expect_between("most that a flap cost [us]", max(costs), 50, 2000)
+
+
+FLAP = """include = nic/connectx-7, switch/tomahawk4, ecn/hpcc-2019
+[topology]
+kind = leaf_spine
+hosts = 16
+leaves = 4
+spines = 4
+host_rate = 100Gbps
+[workload]
+kind = collective
+[collective]
+op = all_reduce
+algorithm = ring
+bytes = 32MiB
+[nic]
+local_ack_timeout = 6
+[routing]
+local_repair = 50us
+reconvergence = 500us
+[fault:flap]
+kind = link_down
+where = leaf1/spine0
+start = 1ms
+duration = 1ms
+"""
