@@ -1,25 +1,23 @@
 #!/usr/bin/env python3
 """run_case.py - the hand-worked cases: run_case.py --fabricast BINARY CASE...
 
-A case is a function below with the arithmetic of its expected figures in its text; it raises
+A case is a function case_<name> of a module case_*.py with the arithmetic of its expected figures in its text; it raises
 fab.Failure when a claim does not hold. Exit 0: all held, 1: one did not, 77: skipped.
 
 Framing unless a case says otherwise (conventions.ini): 4096 B payload and 82 B of framing a
 packet, 1 us a link, store and forward; `wire(b) = b + ceil(b / 4096) * 82`.
 """
 import argparse
+import glob
+import importlib
 import os
 import sys
 import tempfile
 
-import case_collectives
-import case_config
-import case_control
-import case_flows
-import case_operation
 import fab
 
-MODULES = (case_flows, case_config, case_collectives, case_control, case_operation)
+MODULES = [importlib.import_module(os.path.basename(path)[:-3])
+           for path in sorted(glob.glob(os.path.join(fab.here(__file__), "case_*.py")))]
 
 
 def all_cases():
