@@ -32,6 +32,9 @@ static void test_link__rs544_meets_its_purpose(void **state)
     assert_true(at_limit > 0 && at_limit < 6.2e-10);
     assert_true(twice > 1000 * at_limit);
     assert_true(link_frame_loss(LINK_FEC_RS528, 2.4e-4, 0, 64) > 1000 * at_limit); /* half the strength */
+    /* Sum of the binomial tail in exact arithmetic: more than 15 of 544 symbols of 10 bits. */
+    assert_near(at_limit, 8.151573399e-13, 1e-8);
+    assert_near(link_frame_loss(LINK_FEC_RS544, 1e-3, 0, 600), 1.530258593e-4, 1e-8);
     /* Seven codewords of 642.5 B hold 4096 B + headers. */
     assert_near(link_frame_loss(LINK_FEC_RS544, 1e-3, 0, 4158), 1 - pow(1 - link_frame_loss(LINK_FEC_RS544, 1e-3, 0, 600), 7), 1e-6);
     assert_near(link_frame_loss(LINK_FEC_RS544, 0.4, 0, 64), 1, 1e-9);
