@@ -152,7 +152,7 @@ static uint32_t usable(const struct net *net, const struct net_vertex *v, const 
 static uint32_t by_hash(const struct net *net, const struct net_vertex *v, uint32_t a, uint32_t n)
 {
     const struct qp_cold *q = &net->qp[a >> 1];
-    const struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, a >> 1, q->sport, a & 1};
+    const struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, net_qpn(a), q->sport, a & 1};
     return (uint32_t)(net->config.hash(net->config.route_user, &request, v->graph_node) % n);
 }
 

@@ -27,10 +27,13 @@ GQuark net_error_quark(void);
 struct net_route_request {
     uint32_t src_rank, dst_rank;
     uint32_t flow_id;  /* of a flow list, else JOB_NONE */
-    uint32_t qp;       /* its number: the destination queue pair that E-ECMP hashes */
+    uint32_t qpn;      /* destination queue pair of its packets: net_qpn() */
     uint16_t sport;    /* UDP source port: the entropy of the queue pair */
     bool reverse;      /* the path of its ACKs, from dst to src */
 };
+/* Number by which packets of a queue pair and direction (qp << 1 | reverse) name the queue pair that they go to: 24 bits;
+ * 0 and 1 are management's (IBTA). */
+static inline uint32_t net_qpn(uint32_t direction) { return ((direction | 1) + 2 - (direction & 1)) & 0xffffff; }
 /* Egress ports from the source's NIC port on, into PORTS; their number, or -1 with ERR set. */
 typedef int (*net_route_fn)(void *user, const struct net_route_request *request, uint32_t *ports, int max, GError **err);
 

@@ -12,6 +12,10 @@
 /* RoCEv2 NICs choose source ports from the dynamic range: 14 bits of entropy. */
 #define SPORT_BASE 0xC000u
 #define SPORT_BITS 14
+#define SPORT_MASK ((1u << SPORT_BITS) - 1)
+/* A GRH's flow label, from which drivers derive it. */
+#define FLOW_LABEL_BITS 20
+#define FLOW_LABEL_MASK ((1u << FLOW_LABEL_BITS) - 1)
 
 struct build {
     struct net *net;
@@ -26,15 +30,33 @@ static uint8_t class_of(const struct net *net, const struct job_op *op)
     return op->traffic_class == JOB_CLASS_DEFAULT ? net->config.data_class : op->traffic_class;
 }
 
+/* The convention of Linux drivers (rdma_get_udp_sport): the product of both queue pair numbers is folded to a flow label, and
+ * that to 14 bits; both directions get the same. */
+static uint16_t sport_of_qpns(uint32_t local, uint32_t remote)
+{
+    uint64_t product = (uint64_t)local * remote;
+    product ^= product >> FLOW_LABEL_BITS;
+    product ^= product >> 2 * FLOW_LABEL_BITS;
+    uint32_t label = (uint32_t)product & FLOW_LABEL_MASK;
+    return (uint16_t)(SPORT_BASE | ((label ^ label >> SPORT_BITS) & SPORT_MASK));
+}
+
+static uint16_t choose_sport(const struct net *net, uint32_t rank, uint32_t qp)
+{
+    const struct nic_params *nic = net_site_node(net, NET_PARAMS_NIC, net->graph->endpoints[rank].node);
+    if (nic->source_port == NIC_SPORT_QPN)
+        return sport_of_qpns(net_qpn(qp << 1 | 1), net_qpn(qp << 1));
+    return (uint16_t)(SPORT_BASE | (sim_rng(net->config.seed, qp, SIM_RNG_SPORT, 0) & SPORT_MASK));
+}
+
 static uint32_t add_qp(struct build *b, const struct job_op *op, uint32_t flow_id)
 {
     uint32_t qp = b->qps->len;
-    uint64_t draw = sim_rng(b->net->config.seed, qp, SIM_RNG_SPORT, 0);
     struct qp_cold cold = {.src_rank = op->rank,
                            .dst_rank = op->peer,
                            .flow_id = flow_id,
                            .first_msg = JOB_NONE,
-                           .sport = (uint16_t)(SPORT_BASE | (draw & ((1u << SPORT_BITS) - 1)))};
+                           .sport = choose_sport(b->net, op->rank, qp)};
     uint8_t class = class_of(b->net, op);
     uint64_t zero = 0;
     g_array_append_val(b->qps, cold);
@@ -100,7 +122,7 @@ static bool assign_all(struct build *b, GError **err)
 static int find_path(struct net *net, uint32_t qp, bool reverse, uint32_t *ports, GError **err)
 {
     const struct qp_cold *q = &net->qp[qp];
-    struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, qp, q->sport, reverse};
+    struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, net_qpn(qp << 1 | reverse), q->sport, reverse};
     int n = net->config.route(net->config.route_user, &request, ports, MAX_PATH_PORTS, err);
     if (n < 0)
         return -1;

@@ -34,21 +34,23 @@ static int static_route(struct run *run, const struct net_route_request *r, uint
 
 static struct route_key key_of(const struct net_route_request *r)
 {
-    return r->reverse ? (struct route_key){.src = r->dst_rank, .dst = r->src_rank, .sport = r->sport, .dport = ROCE_PORT}
-                      : (struct route_key){.src = r->src_rank, .dst = r->dst_rank, .sport = r->sport, .dport = ROCE_PORT};
+    return (struct route_key){.src = r->reverse ? r->dst_rank : r->src_rank,
+                              .dst = r->reverse ? r->src_rank : r->dst_rank,
+                              .sport = r->sport,
+                              .dport = ROCE_PORT,
+                              .qpn = r->qpn};
 }
 
 static int route(void *user, const struct net_route_request *r, uint32_t *ports, int max, GError **err)
 {
     struct run *run = user;
-    const struct routing_params *p = param_bag_get(run->scenario->bag, "routing");
-    if (p->mode == ROUTING_STATIC && r->flow_id != JOB_NONE) {
+    if (run->routing->mode == ROUTING_STATIC && r->flow_id != JOB_NONE) {
         int n = static_route(run, r, ports, max, err);
         if (n != 0)
             return n;
     }
     struct route_key key = key_of(r);
-    return routes_path(run->routes, &key, (uint64_t)p->ecmp_seed, p->ecmp_seed_per_switch, ports, max, err);
+    return routes_path(run->routes, &key, &run->ecmp, ports, max, err);
 }
 
 static uint32_t next_hops(void *user, uint32_t node, uint32_t rank, const uint64_t *down, uint32_t *ports, uint32_t max)
@@ -59,9 +61,8 @@ static uint32_t next_hops(void *user, uint32_t node, uint32_t rank, const uint64
 static uint64_t hash(void *user, const struct net_route_request *r, uint32_t node)
 {
     const struct run *run = user;
-    const struct routing_params *p = run->routing;
     struct route_key key = key_of(r);
-    return routes_hash(&key, (uint64_t)p->ecmp_seed, p->ecmp_seed_per_switch, node);
+    return ecmp_hash_at(&run->ecmp, &key, node, run->fabric->graph.nodes[node].tier);
 }
 
 static enum net_lb balancing(const struct routing_params *p)
@@ -175,6 +176,7 @@ static bool build(struct run *run, GError **err)
             g_ptr_array_add(run->warnings, g_strdup(*note));
     run->routes = routes_new(run->fabric);
     run->routing = param_bag_get(bag, "routing");
+    run->ecmp = ecmp_hash_of(run->routing);
     run->job = workload_load(param_bag_get(bag, "workload"), param_bag_get(bag, "collective"), run->fabric,
                              run->scenario->base_dir, run->warnings, err);
     if (!run->job) {

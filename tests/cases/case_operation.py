@@ -166,6 +166,69 @@ def case_balls(context):
         fab.expect_between(f"maximum load, {mode}", worst, 1, 1.05)
 
 
+def case_balls_hashes(context):
+    """The same by the hashes of ASICs: 2.59 with source ports drawn; XOR of a shifted permutation's addresses puts all on one.
+
+    1,000 seeds a hash. Without ports the addresses alone decide, and 10.0.0.i XOR 10.0.0.(i + 8) is one value for all flows.
+    """
+    for name in ("crc16", "crc32", "crc32c", "xor"):
+        sets = [f"routing.hash={name}"]
+        mean = sum(max(loads(context.run_ok("balls.ini", sets=sets, seed=seed))) for seed in range(1, 1001)) / 1000
+        fab.expect_between(f"mean maximum load, {name}", mean, 2.59 * 0.97, 2.59 * 1.03)
+        bare = max(loads(context.run_ok("balls.ini", sets=[*sets, "routing.hash_fields=src,dst"])))
+        print(f"  {name} of addresses alone: the fullest bears {bare:.2f}")
+        fab.expect(bare == 8 if name == "xor" else bare < 8, f"{name} of addresses alone: {bare}")
+    sets = ["routing.hash=crc16", "routing.hash_fields=dst,vlan"]
+    result = context.run("balls.ini", sets=sets)
+    fab.expect_exit(result, fab.BAD_INPUT)
+    fab.expect_text(result.stderr, r"--set: routing\.hash_fields: 'vlan' is no field; allowed: src, dst, protocol, sport, dport, qpn")
+
+
+POLARISED = """[topology]
+kind = fat_tree
+k = 8
+[workload]
+kind = flows
+file = {flows}
+"""
+
+
+def uplinks(result, tier):
+    """Packets on each uplink of every switch whose name begins with TIER: lists, one a switch."""
+    above = {"edge": "agg", "agg": "core"}[tier]
+    switches = {}
+    for row in result.table("ports"):
+        if row["node"].startswith(tier) and row["peer"].startswith(above):
+            switches.setdefault(row["node"], []).append(row["data_pkts"])
+    return list(switches.values())
+
+
+def case_polarisation(context):
+    """One hash seed on all tiers of a k = 8 fat tree: each aggregation switch uses 1 of its 4 uplinks; seeds of their own: 4, for a mixer.
+
+    CRC and XOR are linear: another seed adds a constant to every hash, so what an edge switch sends to one still goes on over one
+    uplink. Four edge switches then use 4 (1 - (3/4)^4) = 2.73 of the 4 on average. Other bits of the hash at each tier use all.
+    """
+    flows = "".join(f"{host},{(host + 64) % 128},4096\n" for host in range(128) for _ in range(8))
+    scenario = context.scratch_file("polarised.ini", POLARISED.format(flows=context.scratch_file("flows.csv", "src,dst,bytes\n" + flows)))
+    for name in ("mix", "crc16", "crc32", "crc32c", "xor"):
+        means = {}
+        for label, sets in (("shared seed", ["routing.ecmp_seed_per_switch=false"]), ("seeds of their own", []),
+                            ("other bits", ["routing.ecmp_seed_per_switch=false", "routing.hash_offset_per_tier=3"])):
+            result = fab.run_ok(context.binary, scenario, sets=[f"routing.hash={name}", *sets])
+            used = [sum(packets > 0 for packets in switch) for switch in uplinks(result, "agg")]
+            fab.expect(len(used) == 32 and all(sum(p > 0 for p in edge) == 4 for edge in uplinks(result, "edge")), "edges do not use all")
+            means[label] = sum(used) / len(used)
+            worst = max(4 * max(switch) / sum(switch) for switch in uplinks(result, "agg"))
+            print(f"  {name}, {label}: {means[label]:.2f} of 4 uplinks in use, the fullest bears {worst:.2f} times its share")
+        fab.expect(means["shared seed"] == 1, f"{name}, shared seed: {means}")
+        fab.expect(means["other bits"] == 4, f"{name}, other bits: {means}")
+        if name == "mix":
+            fab.expect(means["seeds of their own"] == 4, f"mix, seeds of their own: {means}")
+        else:
+            fab.expect_between(f"{name}, seeds of their own: uplinks in use", means["seeds of their own"], 2.3, 3.2)
+
+
 # ---- pauses -------------------------------------------------------------------------
 
 def case_26(context):

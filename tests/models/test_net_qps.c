@@ -147,6 +147,37 @@ static void test_net_qps__source_ports_spread_flows(void **state)
     net_fixture_release(&f);
 }
 
+/* Queue pair q has the numbers 2q + 2 and 2q + 3. Of 600: 1202 x 1203 = 1446006, folded 1446007, label 397431 = 24 x 2^14 +
+ * 4215, port 0xC000 + (4215 ^ 24). */
+static void test_net_qps__source_ports_from_queue_pair_numbers(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    star(&f, 2);
+    net_fixture_set(&f, "nic.source_port=qpn");
+    for (int i = 0; i < 601; i++)
+        net_fixture_flow(&f, 0, 1, 1000, 0);
+    net_fixture_start(&f);
+    static const struct { uint32_t qp; uint16_t sport; } rows[] = {{0, 0xC000 + 2 * 3}, {7, 0xC000 + 16 * 17}, {600, 0xC000 + (4215 ^ 24)}};
+    for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
+        struct net_qp_view view;
+        net_qp_view(f.net, rows[i].qp, 0, &view);
+        assert_int_equal(view.sport, rows[i].sport);
+    }
+    net_fixture_release(&f);
+}
+
+/* Data names the responder's queue pair, answers the requester's; they fit 24 bits. */
+static void test_net_qps__queue_pair_numbers(void **state)
+{
+    (void)state;
+    assert_int_equal(net_qpn(0 << 1), 3);
+    assert_int_equal(net_qpn(0 << 1 | 1), 2);
+    assert_int_equal(net_qpn(5 << 1), 13);
+    assert_int_equal(net_qpn(5 << 1 | 1), 12);
+    assert_int_equal(net_qpn(0x7fffffu << 1 | 1), 0);
+}
+
 struct short_route { int n; };
 static int broken_route(void *user, const struct net_route_request *r, uint32_t *ports, int max, GError **err)
 {
@@ -199,6 +230,8 @@ int main(void)
         cmocka_unit_test(test_net_qps__channels_and_classes_are_apart),
         cmocka_unit_test(test_net_qps__class_of_each_message_is_kept),
         cmocka_unit_test(test_net_qps__packets_keep_to_their_path),
+        cmocka_unit_test(test_net_qps__source_ports_from_queue_pair_numbers),
+        cmocka_unit_test(test_net_qps__queue_pair_numbers),
         cmocka_unit_test(test_net_qps__source_ports_spread_flows),
         cmocka_unit_test(test_net_qps__paths_of_impossible_length_are_refused),
         cmocka_unit_test(test_net_qps__too_many_packets_are_refused),
