@@ -150,11 +150,16 @@ void host_op_done(struct net *net, struct sim_core *core, struct sim_node *node,
     drain(net, core, node, floor, now_ps);
 }
 
-void host_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t send_op, sim_ps now_ps)
+void host_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t msg, sim_ps now_ps)
 {
-    uint32_t recv = job_op_at(net->job, send_op)->match;
-    net->op[recv].arrived = 1;
-    if (net->op[recv].started)
+    uint32_t recv = job_op_at(net->job, net_message_op(net, msg))->match;
+    struct op_run *run = &net->op[recv];
+    if (run->more_left > 0) { /* other parts of it are to come */
+        run->more_left--;
+        return;
+    }
+    run->arrived = 1;
+    if (run->started)
         host_op_done(net, core, node, recv, now_ps);
 }
 

@@ -282,7 +282,8 @@ struct net *net_new(const struct net_graph *graph, const struct job *job, const 
     net->graph = graph;
     net->job = job;
     net->config = *config;
-    net->op = g_new0(struct op_run, MAX(job_n_ops(job), 1));
+    net->n_ops = job_n_ops(job);
+    net->op = g_new0(struct op_run, MAX(net->n_ops, 1));
     set_constants(net);
     number_vertices(net);
     if (!build_ports(net, err) || !build_core(net, err) || !net_build_qps(net, err) || !watchdog_build(net, err) ||

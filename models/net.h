@@ -197,7 +197,11 @@ void net_ledger(const struct net *net, uint32_t class, struct net_class_ledger *
 /* Times of an op, -1 where it has not happened. */
 sim_ps net_op_start_ps(const struct net *net, uint32_t op);
 sim_ps net_op_done_ps(const struct net *net, uint32_t op);
-uint32_t net_op_qp(const struct net *net, uint32_t op); /* of a SEND; NET_NONE for local transfers */
+uint32_t net_op_qp(const struct net *net, uint32_t op); /* of a SEND, its first part; NET_NONE for local transfers */
+/* A SEND is one message of a queue pair, or is cut over several (nic.qp_scheme split); local transfers have no part. */
+struct net_part { uint32_t qp; int64_t bytes; };
+uint32_t net_op_n_parts(const struct net *net, uint32_t op);
+struct net_part net_op_part(const struct net *net, uint32_t op, uint32_t part);
 
 enum net_qp_failure { NET_QP_ALIVE, NET_QP_RETRIES_EXCEEDED, NET_QP_RNR_RETRIES_EXCEEDED };
 
@@ -221,6 +225,8 @@ struct net_qp_view {
 void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view *view);
 /* Stand-alone time of a message of BYTES on QP: from posting to its last byte received. */
 sim_ps net_ideal_ps(const struct net *net, uint32_t qp, int64_t bytes);
+/* Lower bound of the time of a SEND with all its parts; 0 for local transfers. */
+sim_ps net_op_ideal_ps(const struct net *net, uint32_t op);
 /* The way back of its acknowledgement. */
 sim_ps net_ideal_ack_ps(const struct net *net, uint32_t qp);
 /* Wire bytes of a message of BYTES, all overheads counted. */

@@ -184,13 +184,22 @@ struct qp_cold {
     sim_ps ps_per_byte_q16;       /* slowest link */
 };
 
+/* An operation; a send is also a message of its queue pair, by the same number. Where it is cut over several queue pairs,
+ * its other parts are messages that follow all operations (nic.qp_scheme split). */
 struct op_run {
-    uint32_t left; /* dependencies not done */
+    union {
+        uint32_t left;    /* dependencies not done */
+        uint32_t part_of; /* of a message behind the operations: its send */
+    };
     uint32_t qp;
     uint32_t next;    /* message after this one on its queue pair */
     uint32_t end_psn;
     sim_ps start_ps, done_ps;
+    int64_t bytes;    /* of a message */
     uint8_t started, arrived;
+    uint8_t n_more;   /* of a send: messages [more, more + n_more) are its other parts */
+    uint8_t more_left; /* parts beyond one that are still to arrive (receive) or to be acknowledged (send) */
+    uint32_t more;
 };
 
 /* Queue pairs of a NIC port that may send, by class; HELD sent last and joins the end when its packet has left:
@@ -223,7 +232,8 @@ struct net {
     uint32_t reorder_words;   /* a power of two */
     uint16_t *path; /* [qp * 2 + direction][path_stride]: egress port at each switch, local to it */
     uint32_t path_stride;
-    struct op_run *op;
+    struct op_run *op;        /* operations, then parts of messages */
+    uint32_t n_ops;           /* operations */
     uint8_t *nvlink_busy; /* per rank: NVLINK_TX, NVLINK_RX */
     const struct cc_ops *cc;
     void *cc_state;
@@ -336,6 +346,12 @@ static inline uint32_t net_message_pkts(const struct net *net, int64_t bytes)
     return bytes <= net->mtu ? 1 : (uint32_t)((bytes + net->mtu - 1) / net->mtu);
 }
 
+/* The send that a message carries, or a part of it. */
+static inline uint32_t net_message_op(const struct net *net, uint32_t msg)
+{
+    return msg < net->n_ops ? msg : net->op[msg].part_of;
+}
+
 /* When the peer handles a frame of BYTES that takes WIRE_PS, from its beginning on. */
 static inline sim_ps net_seen_after(const struct port_hot *port, uint32_t bytes, sim_ps wire_ps)
 {
@@ -413,7 +429,7 @@ void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uin
 /* ---- host.c: the job ----------------------------------------------------- */
 void host_start_op(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps);
 void host_op_done(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps);
-void host_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t send_op, sim_ps now_ps);
+void host_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t msg, sim_ps now_ps);
 void host_timer(struct net *net, struct sim_core *core, struct sim_node *node, enum net_timer kind, uint32_t op,
                 sim_ps now_ps);
 

@@ -307,3 +307,41 @@ where = leaf1/spine0
 start = 1ms
 duration = 1ms
 """
+
+
+# ---- queue pairs ------------------------------------------------------------------------
+
+CONNECTIONS = """include = nic/connectx-7, switch/tomahawk4, ecn/hpcc-2019
+[topology]
+kind = leaf_spine
+hosts = 16
+leaves = 4
+spines = 4
+host_rate = 100Gbps
+[workload]
+kind = collective
+[collective]
+op = all_reduce
+algorithm = ring
+bytes = 16MiB
+"""
+
+
+def case_qps_per_connection(context):
+    """A ring all-reduce over 1 or 8 queue pairs a connection: the fullest uplink bears less, the ring is no slower; any threads.
+
+    A ring of ranks in order has one flow a leaf; over one queue pair it takes one of four uplinks, over 8 it is spread.
+    """
+    scenario = context.scratch_file("connections.ini", CONNECTIONS)
+    variants = {"one": [], "in turns": ["nic.qps_per_connection=8"], "split": ["nic.qps_per_connection=8", "nic.qp_scheme=split"]}
+    sent, worst = {}, {}
+    for name, sets in variants.items():
+        runs = [fab.run_ok(context.binary, scenario, sets=sets, threads=threads) for threads in (1, 2, 3)]
+        fab.expect(len({run.document["meta"]["digest"] for run in runs}) == 1, f"{name}: digests differ between threads")
+        up = [[row["data_pkts"] for row in runs[0].table("ports") if row["node"] == f"leaf{leaf}" and row["peer"].startswith("spine")]
+              for leaf in range(4)]
+        sent[name] = sum(sum(ports) for ports in up)
+        worst[name] = max(max(ports) / sum(ports) for ports in up)
+        print(f"  {name}: {runs[0].summary('makespan_ps') / PS_US:,.0f} us, the fullest uplink bears {worst[name]:.0%} of its leaf's")
+    fab.expect(worst["one"] == 1 and worst["split"] < 0.7 and worst["in turns"] < 0.7, f"{worst}")
+    fab.expect(sent["one"] == sent["in turns"] and 0 <= sent["split"] - sent["one"] <= 0.02 * sent["one"], f"packets on uplinks: {sent}")
