@@ -172,6 +172,7 @@ struct net_nic_counters {
     uint64_t rx_out_of_buffer;        /* data packets dropped: the receive buffer was full */
     uint64_t np_ecn_marked_roce_packets, np_cnp_sent, rp_cnp_handled, rp_cnp_ignored;
     uint64_t sacks_sent, rnr_naks_sent;
+    uint64_t tx_pause_storm_error_events; /* its watchdog made it give up pausing */
 };
 /* Of graph port PORT; all 0 at a switch. */
 void net_nic_counters(const struct net *net, uint32_t port, struct net_nic_counters *out);
@@ -242,7 +243,8 @@ enum net_incident_kind {
     NET_INCIDENT_FAULT, NET_INCIDENT_FAULT_OVER, /* detail: index of the fault */
     NET_INCIDENT_FAILOVER,                       /* a NIC's queue pairs moved away from this port; detail: their number */
     NET_INCIDENT_REROUTED,                       /* a switch uses new tables; detail: its links known to be down */
-    NET_INCIDENT_NIC_WATCHDOG,                   /* a NIC gave up pausing; detail: class */
+    NET_INCIDENT_NIC_WATCHDOG,                   /* a NIC gave up pausing; detail: priority */
+    NET_INCIDENT_NIC_WATCHDOG_OVER,              /* it may pause again; detail: priority */
 };
 struct net_incident { sim_ps t_ps; uint32_t port; enum net_incident_kind kind; uint32_t detail; };
 GArray *net_incidents(const struct net *net);

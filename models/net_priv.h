@@ -55,6 +55,14 @@ struct queue_watch {
     bool was_paused;
 };
 
+/* Watch of a NIC port over the pauses that it sends itself; see watchdog.c. Per priority. */
+struct stall_watch {
+    sim_ps critical_ps;
+    sim_ps since_ps[NET_CLASSES]; /* it has paused the peer without break from then on ... */
+    sim_ps until_ps[NET_CLASSES]; /* ... to then */
+    uint8_t armed, given_up;
+};
+
 struct port_cold {
     uint64_t rate_bps;
     uint32_t graph_port, node; /* simulated node */
@@ -74,6 +82,7 @@ struct port_cold {
     uint8_t dwrr_class;
     struct net_special *special;      /* NULL: nothing */
     struct queue_watch *watch;        /* NET_CLASSES of them; NULL: no watchdog */
+    struct stall_watch *stall;        /* NULL: no watchdog of a NIC */
     bool watch_armed;
     bool known_down;                  /* its node knows that the link is down */
     uint64_t storms, restores, watch_drop_pkts;
@@ -275,6 +284,7 @@ enum net_timer {
     TIMER_WATCH,       /* internal port: PFC watchdog polls */
     TIMER_RNR,         /* queue pair: time to ask again */
     TIMER_RX,          /* internal port: a frame of the receive buffer is in memory */
+    TIMER_STALL,       /* internal port << 3 | priority: NIC watchdog */
 };
 #define NET_TIMER(kind, x) ((uint64_t)(kind) << 56 | (uint64_t)(x))
 #define NET_TIMER_KIND(id) ((enum net_timer)((id) >> 56))
@@ -374,6 +384,9 @@ void pfc_transmit(struct net *net, struct sim_core *core, struct sim_node *node,
 /* One pause frame with any quanta and priorities; the port must be free. */
 void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
              uint32_t priorities, sim_ps now_ps);
+/* The same, past the NIC's watchdog. */
+void pfc_put_frame(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+                   uint32_t priorities, sim_ps now_ps);
 /* The pause of queue CLASS is over. */
 void pfc_resume(struct net *net, uint32_t port, uint32_t class, sim_ps now_ps);
 sim_ps pfc_quanta_ps(const struct port_hot *port, uint32_t quanta);
@@ -390,6 +403,14 @@ bool watchdog_build(struct net *net, GError **err);
 /* An XOFF for queue CLASS has arrived; true when it is to be ignored. */
 bool watchdog_on_xoff(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class, sim_ps now_ps);
 void watchdog_poll(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
+
+/* A NIC port with a watchdog is about to send a pause frame; the PRIORITIES that it may still name. */
+uint32_t watchdog_on_pause(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+                           uint32_t priorities, sim_ps now_ps);
+/* TIMER_STALL */
+void watchdog_stall(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t priority, sim_ps now_ps);
+/* The pauses of PRIORITIES that PORT sent hold no more. */
+void watchdog_forget(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t priorities, sim_ps now_ps);
 
 /* ---- link.c: what a frame meets on its way ----------------------------------- */
 bool link_build(struct net *net, GError **err);

@@ -500,6 +500,9 @@ static void other_timer(struct net *net, struct sim_core *core, struct sim_node 
     case TIMER_RX:
         nic_drained(net, core, node, arg, now_ps);
         break;
+    case TIMER_STALL:
+        watchdog_stall(net, core, node, port, arg & 7, now_ps);
+        break;
     case TIMER_POST:
         nic_post(net, core, node, arg, now_ps);
         break;

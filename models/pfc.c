@@ -127,8 +127,8 @@ bool pfc_refresh(struct net *net, struct sim_core *core, struct sim_node *node, 
     return true;
 }
 
-void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
-             uint32_t priorities, sim_ps now_ps)
+void pfc_put_frame(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+                   uint32_t priorities, sim_ps now_ps)
 {
     struct port_hot *hot = &net->port[port];
     sim_ps wire_ps = net_wire(net, hot, net->pause_bytes);
@@ -145,6 +145,15 @@ void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint
     if (hot->profile->special && !special_transmit(net, core, node, port, now_ps, quanta, priorities, c))
         return;
     sim_send(core, hot->channel, hot->peer_node, now_ps + wire_ps + hot->pause_latency_ps, quanta, priorities, c);
+}
+
+void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+             uint32_t priorities, sim_ps now_ps)
+{
+    if (net->cold[port].stall)
+        priorities = watchdog_on_pause(net, core, node, port, quanta, priorities, now_ps);
+    if (priorities != 0)
+        pfc_put_frame(net, core, node, port, quanta, priorities, now_ps);
 }
 
 void pfc_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps)

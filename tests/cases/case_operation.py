@@ -250,6 +250,27 @@ def case_26(context):
     fab.expect_between("class 4 meanwhile [ms]", other["fct_rx_ps"] / PS_MS, 8, 17)
 
 
+def case_nic_watchdog(context):
+    """The NIC that storms has a watchdog of 100 ms and the switch none: the storm ends by itself, with a name.
+
+    The last frame blocks 335.5 us more; class 4 never waits. Case 26 without it: silence until the storm ends at 900 ms.
+    """
+    result = context.run("storm.ini", sets=["pfcwd.enabled=false", "pfcwd.nic_enabled=true", "pfcwd.nic_stall_critical=100ms"])
+    fab.expect(result.code in (fab.OK, fab.UNFINISHED), result.told())
+    fab.expect(not incidents(result, "pause storm detected"), "the switch detected a storm")
+    gave_up = incidents(result, "NIC gave up pausing")
+    fab.expect(len(gave_up) == 1, f"gave up {len(gave_up)} times")
+    fab.expect_between("gave up [ms]", gave_up[0] / PS_MS - 50, 100, 100)
+    fab.expect(counter(result, "node1", "tx_pause_storm_error_events") == 1, "tx_pause_storm_error_events")
+    fab.expect_text("\n".join(result.warnings()), r"node1 port 0 paused leaf0 for pfcwd\.nic_stall_critical without break and gave up at 150 ms \(priority 3")
+    flows = {flow["flow"]: flow for flow in result.table("flows")}
+    end = (flows[0]["start_ps"] + flows[0]["fct_rx_ps"]) / PS_MS
+    silent = context.run("storm.ini", sets=["pfcwd.enabled=false"])
+    without = {flow["flow"]: flow for flow in silent.table("flows")}[0]
+    print(f"  class 3 ends at {end:.1f} ms, without any watchdog at {(without['start_ps'] + without['fct_rx_ps']) / PS_MS:.1f} ms")
+    fab.expect_between("end of the paused class [ms]", end, 150, 170)
+
+
 def case_25(context):
     """A -> B -> C -> A with forced routes locks, or each flow gets 50 Gb/s; without the ring nothing locks."""
     result = context.run("ring3.ini")
