@@ -41,6 +41,8 @@ typedef int (*net_route_fn)(void *user, const struct net_route_request *request,
  * ascending order, with the graph ports in DOWN (a bit set; NULL: none) and their peers left out. Their number; 0: no
  * way. Called while the run is built, by one thread. */
 typedef uint32_t (*net_next_hops_fn)(void *user, uint32_t node, uint32_t rank, const uint64_t *down, uint32_t *ports, uint32_t max);
+/* Is the path of REQUEST one that the workload lists? Packets keep to it whatever fails. */
+typedef bool (*net_pinned_fn)(void *user, const struct net_route_request *request);
 /* ECMP hash of a queue pair's packets at NODE. Pure; called from several threads. */
 typedef uint64_t (*net_hash_fn)(void *user, const struct net_route_request *request, uint32_t node);
 
@@ -87,6 +89,7 @@ struct net_config {
     void *route_user;
     net_next_hops_fn next_hops; /* NULL: no load balancing but LB_FIXED, and no faults of links */
     net_hash_fn hash;
+    net_pinned_fn pinned;       /* NULL: no path is */
     enum net_lb lb;
     uint32_t adaptive_choices;
     sim_ps flowlet_gap_ps, local_repair_ps, reconvergence_ps;

@@ -58,6 +58,12 @@ static uint32_t next_hops(void *user, uint32_t node, uint32_t rank, const uint64
     return routes_next_hops(((struct run *)user)->routes, node, rank, down, ports, max);
 }
 
+static bool pinned(void *user, const struct net_route_request *r)
+{
+    const struct run *run = user;
+    return r->flow_id != JOB_NONE && g_hash_table_contains(run->path_of_flow, GUINT_TO_POINTER(r->flow_id + 1));
+}
+
 static uint64_t hash(void *user, const struct net_route_request *r, uint32_t node)
 {
     const struct run *run = user;
@@ -202,6 +208,7 @@ static bool build(struct run *run, GError **err)
                                 .route_user = run,
                                 .next_hops = next_hops,
                                 .hash = hash,
+                                .pinned = run->routing->mode == ROUTING_STATIC ? pinned : NULL,
                                 .lb = balancing(run->routing),
                                 .adaptive_choices = (uint32_t)run->routing->adaptive_choices,
                                 .flowlet_gap_ps = run->routing->flowlet_gap_ps,

@@ -262,7 +262,7 @@ def case_nic_watchdog(context):
     fab.expect(len(gave_up) == 1, f"gave up {len(gave_up)} times")
     fab.expect_between("gave up [ms]", gave_up[0] / PS_MS - 50, 100, 100)
     fab.expect(counter(result, "node1", "tx_pause_storm_error_events") == 1, "tx_pause_storm_error_events")
-    fab.expect_text("\n".join(result.warnings()), r"node1 port 0 paused leaf0 for pfcwd\.nic_stall_critical without break and gave up at 150 ms \(priority 3")
+    fab.expect_text("\n".join(result.warnings()), r"node1 port 0 paused leaf0 for pfcwd\.nic_stall_critical without break and gave up at 150\.0 ms \(priority 3")
     flows = {flow["flow"]: flow for flow in result.table("flows")}
     end = (flows[0]["start_ps"] + flows[0]["fct_rx_ps"]) / PS_MS
     silent = context.run("storm.ini", sets=["pfcwd.enabled=false"])
@@ -302,6 +302,52 @@ def case_flap(context):
         fab.expect(result.summary("makespan_ps") - result.summary("healthy_makespan_ps") == result.summary("fault_cost_ps"), "cost")
     fab.expect(costs and max(costs) > 50, f"no flap cost anything: {costs}")
     fab.expect_between("most that a flap cost [us]", max(costs), 50, 2000)
+
+
+LISTED = """[topology]
+kind = leaf_spine
+hosts = 2
+leaves = 2
+spines = 2
+host_rate = 100Gbps
+[nic]
+congestion_control = none
+local_ack_timeout = 6
+[routing]
+mode = static
+local_repair = 10us
+reconvergence = 50us
+[workload]
+kind = flows
+file = {flows}
+paths = {paths}
+[fault:cut]
+kind = link_down
+where = leaf0/spine0
+start = 100us
+duration = 1ms
+"""
+
+
+def case_listed_path_fails(context):
+    """routing.mode static: a flow keeps to its listed path over a link that is down, and is lost there until it is back.
+
+    Down for good it ends in a queue pair without retries, which is named (exit 4); ecmp goes around.
+    """
+    files = {"flows": context.scratch_file("flows.csv", "src,dst,bytes\n0,1,20000000\n"),
+             "paths": context.scratch_file("paths.csv", "flow,data_path,ack_path\n0,0-2-4-3-1,1-3-4-2-0\n")}
+    scenario = context.scratch_file("listed.ini", LISTED.format(**files))
+    listed = fab.run_ok(context.binary, scenario)
+    other = sum(row["data_pkts"] + row["ack_pkts"] for row in listed.table("ports") if row["node"] == "spine1")
+    fab.expect(other == 0 and listed.summary("lost_pkts") > 0, f"{other} packets over the other spine")
+    fab.expect_between("end [us]", listed.summary("makespan_ps") / PS_US, 2600, 3500)
+    gone = fab.run(context.binary, scenario, sets=["fault:cut.duration=0"])
+    fab.expect_exit(gone, fab.DEADLOCK)
+    fab.expect_text(gone.stderr, r"queue pair 0, rank 0 to rank 1: 7 retries without an answer")
+    around = [fab.run_ok(context.binary, scenario, sets=["fault:cut.duration=0", "routing.mode=ecmp", "workload.paths=", f"routing.ecmp_seed={seed}"])
+              for seed in range(1, 7)]
+    fab.expect(any(run.summary("lost_pkts") > 0 for run in around), "no ECMP path met the link")
+    fab.expect_between("latest end with ecmp [us]", max(run.summary("makespan_ps") for run in around) / PS_US, 1700, 2400)
 
 
 FLAP = """include = nic/connectx-7, switch/tomahawk4, ecn/hpcc-2019
