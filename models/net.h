@@ -57,6 +57,9 @@ struct net_site {
     const void *(*at_port)(void *user, enum net_params kind, uint32_t port, uint32_t class);
     const void *(*at_node)(void *user, enum net_params kind, uint32_t node);
     void *user;
+    /* Where the value of KEY that holds at NODE and PORT (NET_NONE: of the node) for CLASS was set, if not for the whole run;
+     * else NULL. Opens messages. (transfer full) May be NULL itself. */
+    char *(*origin)(void *user, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class);
 };
 
 /* What breaks, one entry for each place and time (scenarios/site.h makes them from [fault:NAME]). */

@@ -249,7 +249,7 @@ struct net {
     /* constants of the run, near each other */
     uint32_t mtu, frame_overhead, reth, gap_bytes, ack_bytes, cnp_bytes, pause_bytes;
     uint32_t ack_interval, window_pkts;
-    bool echo_mode, ack_bypass, pause_timed, repace;
+    bool echo_mode, ack_bypass, repace;
     bool any_lossless;
     bool prefetch, prefetch_paths; /* the ports, the paths exceed a core's own cache */
     bool mixed_cut_through; /* cut-through, and links of different rates */
@@ -397,6 +397,9 @@ void net_incident(struct net *net, struct sim_core *core, struct net_vertex *v, 
 /* Values by place: those of the configuration's site, or of the run. */
 const void *net_site_port(const struct net *net, enum net_params kind, uint32_t graph_port, uint32_t class);
 const void *net_site_node(const struct net *net, enum net_params kind, uint32_t graph_node);
+/* Puts in front of ERR where KEY was set for this place: port, or node where GRAPH_PORT is NET_NONE. Always false, for return. */
+bool net_blame(const struct net *net, enum net_params kind, const char *key, uint32_t graph_node, uint32_t graph_port, uint32_t class,
+               GError **err);
 
 /* ---- watchdog.c ------------------------------------------------------------ */
 bool watchdog_build(struct net *net, GError **err);

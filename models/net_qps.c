@@ -33,6 +33,11 @@ struct build {
     GArray *pkts;         /* uint64_t: packets of all messages */
 };
 
+static const struct nic_params *nic_of(const struct net *net, uint32_t rank)
+{
+    return net_site_node(net, NET_PARAMS_NIC, net->graph->endpoints[rank].node);
+}
+
 static uint8_t class_of(const struct net *net, const struct job_op *op)
 {
     return op->traffic_class == JOB_CLASS_DEFAULT ? net->config.data_class : op->traffic_class;
@@ -51,8 +56,7 @@ static uint16_t sport_of_qpns(uint32_t local, uint32_t remote)
 
 static uint16_t choose_sport(const struct net *net, uint32_t rank, uint32_t qp)
 {
-    const struct nic_params *nic = net_site_node(net, NET_PARAMS_NIC, net->graph->endpoints[rank].node);
-    if (nic->source_port == NIC_SPORT_QPN)
+    if (nic_of(net, rank)->source_port == NIC_SPORT_QPN)
         return sport_of_qpns(net_qpn(qp << 1 | 1), net_qpn(qp << 1));
     return (uint16_t)(SPORT_BASE | (sim_rng(net->config.seed, qp, SIM_RNG_SPORT, 0) & SPORT_MASK));
 }
@@ -144,7 +148,7 @@ static bool assign(struct build *b, uint32_t index, uint32_t flow_id, GError **e
         net->op[index].qp = NET_NONE;
         return true;
     }
-    const struct nic_params *nic = net_site_node(net, NET_PARAMS_NIC, from->node);
+    const struct nic_params *nic = nic_of(net, op->rank);
     uint32_t n_qps = (uint32_t)nic->qps_per_connection;
     bool cut = nic->qp_scheme == NIC_QP_SPLIT && n_qps > 1;
     if (flow_id != JOB_NONE) { /* one message: its connection needs no more queue pairs than parts */
@@ -258,7 +262,6 @@ static bool build_paths(struct net *net, GError **err)
 /* ---- state ------------------------------------------------------------------------ */
 static void init_qps(struct net *net, const uint8_t *classes)
 {
-    int64_t ack_class = net->config.nic->ack_class;
     net->tx = sim_alloc_large(net->n_qps, sizeof *net->tx);
     net->rx = g_new0(struct qp_rx, MAX(net->n_qps, 1));
     for (uint32_t q = 0; q < net->n_qps; q++) {
@@ -269,6 +272,7 @@ static void init_qps(struct net *net, const uint8_t *classes)
         struct qp_rx *r = &net->rx[q];
         r->last_done = JOB_NONE;
         r->last_cnp_ps = -1;
+        int64_t ack_class = nic_of(net, net->qp[q].dst_rank)->ack_class;
         r->ack_class = ack_class < 0 ? classes[q] : (uint8_t)ack_class;
     }
 }

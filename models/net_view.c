@@ -285,7 +285,7 @@ static sim_ps ideal_behind(const struct net *net, uint32_t qp, int64_t bytes, in
     walk(net, qp, false, (uint32_t)tail, &way);
     __int128 slowest_ps = (__int128)before * way.slowest_q16 >> 16;
     __int128 port_ps = (__int128)(before + other_bytes) * net->port[net->tx[qp].port].ps_per_byte_q16 >> 16;
-    return net->config.nic->tx_latency_ps + way.latency_ps + way.seen_ps + (sim_ps)MAX(slowest_ps, port_ps);
+    return net->nic[net->tx[qp].port]->tx_latency_ps + way.latency_ps + way.seen_ps + (sim_ps)MAX(slowest_ps, port_ps);
 }
 
 /* All frames but the last one pass the slowest link one after the other; the last one still has its whole way to go. */

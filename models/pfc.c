@@ -103,9 +103,9 @@ bool pfc_pause_end(struct net *net, struct sim_core *core, struct sim_node *node
     return true;
 }
 
-static sim_ps refresh_ps(const struct net *net, const struct port_hot *hot)
+static sim_ps refresh_ps(const struct port_hot *hot)
 {
-    return (sim_ps)((double)pfc_quanta_ps(hot, (uint32_t)net->config.pfc->quanta) * net->config.pfc->refresh);
+    return (sim_ps)((double)pfc_quanta_ps(hot, hot->profile->pause_quanta) * hot->profile->pause_refresh);
 }
 
 bool pfc_refresh(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class,
@@ -117,7 +117,7 @@ bool pfc_refresh(struct net *net, struct sim_core *core, struct sim_node *node, 
     cold->refresh_armed = (uint8_t)(cold->refresh_armed & ~bit);
     if (!(hot->xoff & bit))
         return false;
-    sim_ps due = cold->xoff_sent_ps[class] + refresh_ps(net, hot);
+    sim_ps due = cold->xoff_sent_ps[class] + refresh_ps(hot);
     if (due > now_ps) { /* an XON and a new XOFF came in between */
         cold->refresh_armed |= bit;
         sim_timer_add(core, node, due, NET_TIMER(TIMER_REFRESH, (uint64_t)port << 3 | class));
@@ -164,11 +164,11 @@ void pfc_transmit(struct net *net, struct sim_core *core, struct sim_node *node,
     uint8_t bit = (uint8_t)(1u << class);
     hot->pause_todo = (uint16_t)(hot->pause_todo & ~bit);
     if (hot->xoff & bit) {
-        quanta = net->pause_timed ? (uint32_t)net->config.pfc->quanta : PACKET_PAUSE_FOREVER;
+        quanta = hot->profile->pause_quanta;
         cold->xoff_sent_ps[class] = now_ps;
-        if (net->pause_timed && !(cold->refresh_armed & bit)) {
+        if (quanta != PACKET_PAUSE_FOREVER && !(cold->refresh_armed & bit)) {
             cold->refresh_armed |= bit;
-            sim_timer_add(core, node, now_ps + refresh_ps(net, hot),
+            sim_timer_add(core, node, now_ps + refresh_ps(hot),
                           NET_TIMER(TIMER_REFRESH, (uint64_t)port << 3 | class));
         }
     }

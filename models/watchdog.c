@@ -195,6 +195,6 @@ void watchdog_stall(struct net *net, struct sim_core *core, struct sim_node *nod
     net->nic[port]->n.tx_pause_storm_error_events++;
     net_incident(net, core, node->state, NET_INCIDENT_NIC_WATCHDOG, port, priority, now_ps);
     /* A pause without end would outlast the one who sent it. */
-    if (!net->pause_timed)
+    if (net->port[port].profile->pause_quanta == PACKET_PAUSE_FOREVER)
         pfc_put_frame(net, core, node, port, 0, bit, MAX(now_ps, net->port[port].busy_until_ps));
 }

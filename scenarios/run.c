@@ -95,7 +95,7 @@ static void index_paths(struct run *run)
 }
 
 /* ---- set-up -------------------------------------------------------------------- */
-/* A message that opens with "group.key:" gets the place where that key was set in front. */
+/* A message that opens with "group.key:" gets the place where that key was set in front; what a layer set has it already. */
 static void prefix_origin(const struct scenario *scenario, GError **err)
 {
     if (!err || !*err)
@@ -105,7 +105,11 @@ static void prefix_origin(const struct scenario *scenario, GError **err)
         return;
     g_autofree char *group = g_strndup(text, (gsize)(dot - text));
     g_autofree char *key = g_strndup(dot + 1, (gsize)(colon - dot - 1));
-    if (!param_bag_find(scenario->bag, group))
+    const struct param_group *table = param_bag_find(scenario->bag, group);
+    bool known = false;
+    for (int r = 0; table && r < table->n_rows; r++)
+        known |= strcmp(table->rows[r].key, key) == 0;
+    if (!known)
         return;
     const char *origin = param_bag_origin(scenario->bag, group, key);
     bool is_default = !origin || strcmp(origin, "default") == 0;
@@ -138,6 +142,11 @@ static const void *values_at_node(void *user, enum net_params kind, uint32_t nod
     return site_at_node(user, kind, node);
 }
 
+static char *value_origin(void *user, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class)
+{
+    return site_origin(user, kind, key, node, port, class);
+}
+
 /* Ports that the options name, each once. */
 static bool find_captures(struct run *run, GError **err)
 {
@@ -160,7 +169,7 @@ static bool build_site(struct run *run, GError **err)
 {
     run->site = site_new(run->scenario->bag, run->fabric, err);
     run->faults = run->site ? site_faults(run->site, err) : NULL;
-    run->net_site = (struct net_site){values_at_port, values_at_node, run->site};
+    run->net_site = (struct net_site){values_at_port, values_at_node, run->site, value_origin};
     return run->faults != NULL;
 }
 
