@@ -107,7 +107,7 @@ static size_t key_bytes(const struct route_key *key, unsigned fields, uint8_t *o
     size_t n = 0;
     for (size_t i = 0; i < G_N_ELEMENTS(fields_known); i++)
         for (unsigned byte = fields_known[i].bytes; (fields & fields_known[i].field) && byte-- > 0;)
-            out[n++] = (uint8_t)(values[i] >> 8 * byte);
+            out[n++] = (uint8_t)(values[i] >> (byte << 3));
     return n;
 }
 
