@@ -251,13 +251,24 @@ static void warn_of_falling_thresholds(struct run *run, const struct param_map *
     }
 }
 
+/* Some NIC goes back N as soon as a packet overtakes another one. */
+static bool reordering_looks_like_loss(const struct run *run)
+{
+    const struct net_graph *g = &run->fabric->graph;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const struct nic_params *nic = g->nodes[i].kind == NET_HOST ? site_at_node(run->site, NET_PARAMS_NIC, i) : NULL;
+        if (nic && nic->recovery == NIC_GO_BACK_N && nic->reorder_tolerance == 0)
+            return true;
+    }
+    return false;
+}
+
 static void warn_of_settings(struct run *run)
 {
     const struct routing_params *routing = param_bag_get(run->scenario->bag, "routing");
     if (run->job->paths->len > 0 && routing->mode != ROUTING_STATIC)
         g_ptr_array_add(run->warnings, g_strdup("workload.paths is not used: routing.mode is not static"));
-    const struct nic_params *nic = param_bag_get(run->scenario->bag, "nic");
-    if (balancing(routing) != NET_LB_FIXED && nic->recovery == NIC_GO_BACK_N && nic->reorder_tolerance == 0)
+    if (balancing(routing) != NET_LB_FIXED && reordering_looks_like_loss(run))
         g_ptr_array_add(run->warnings, g_strdup("routing.mode reorders packets, and nic.recovery go_back_n with reorder_tolerance 0 takes that for "
                                                 "loss and sends again; use selective_repeat or a reorder_tolerance"));
     const struct ecn_params *ecn = param_bag_get(run->scenario->bag, "ecn");

@@ -130,6 +130,10 @@ def case_12(context):
         plain = fab.run_ok(context.binary, scenario, sets=[f"routing.mode={mode}"])
         fab.expect(plain.summary("drop_pkts") == 0 and plain.summary("spurious_pkts") > 0, f"{mode}: no spurious retransmissions")
         fab.expect_text("\n".join(plain.warnings()), r"reorders packets", r"spurious: 0 dropped")
+        layered = fab.run_ok(context.binary, scenario, sets=[f"routing.mode={mode}", "nic.reorder_tolerance=60000", "nic.reorder_window=65536",
+                                                             "nic:node0.reorder_tolerance=0"])
+        fab.expect_text("\n".join(layered.warnings()), r"reorders packets")
+        fab.expect(not any("reorders" in text for text in tolerant.warnings()), f"{mode}: warned of tolerant NICs")
         print(f"  {mode}, go-back-N: {plain.summary('makespan_ps') / PS_US:,.0f} us, {plain.summary('spurious_pkts'):,.0f} spurious")
 
 
