@@ -47,7 +47,8 @@ static int route(void *user, const struct net_route_request *r, uint32_t *ports,
 {
     struct route_key key = {.src = r->reverse ? r->dst_rank : r->src_rank, .dst = r->reverse ? r->src_rank : r->dst_rank,
                             .sport = r->sport, .dport = 4791};
-    return routes_path(user, &key, 1, true, ports, max, err);
+    const struct ecmp_hash hash = ecmp_hash_mix(1, true);
+    return routes_path(user, &key, &hash, ports, max, err);
 }
 
 /* A random permutation without fixed points, as flows of BYTES. */

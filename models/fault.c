@@ -181,6 +181,7 @@ static void cut_off(struct net *net, struct sim_core *core, struct sim_node *nod
     }
     port->xoff = (uint16_t)(port->xoff & 0xff00);
     port->pause_todo = 0;
+    watchdog_forget(net, core, node, p, (1u << NET_CLASSES) - 1, now_ps);
 }
 
 static void wake(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t p, sim_ps now_ps)
@@ -325,6 +326,8 @@ static void change_node(struct net *net, struct sim_core *core, struct sim_node 
     case FAULT_PAUSE_STORM:
         if (begins)
             storm_frame(net, core, node, index, now_ps);
+        for (uint32_t g = first; !begins && g < first + n; g++)
+            watchdog_forget(net, core, node, net->port_of_graph[g], 1u << fault->params->priority, now_ps);
         break;
     default:
         for (uint32_t g = first; g < first + n; g++)

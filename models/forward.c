@@ -33,6 +33,25 @@ static void number_attachments(struct net *net, struct forward *f)
     }
 }
 
+/* Queue pair and direction A as a route request. */
+static struct net_route_request request_of(const struct net *net, uint32_t a)
+{
+    const struct qp_cold *q = &net->qp[a >> 1];
+    return (struct net_route_request){q->src_rank, q->dst_rank, q->flow_id, net_qpn(a), q->sport, a & 1};
+}
+
+static void note_pinned(struct net *net, struct forward *f)
+{
+    if (!net->config.pinned)
+        return;
+    f->pinned_from = g_new(uint32_t, (gsize)MAX(net->n_qps, 1) * 2);
+    for (uint32_t a = 0; a < net->n_qps * 2; a++) {
+        const struct net_route_request request = request_of(net, a);
+        bool pinned = net->config.pinned(net->config.route_user, &request);
+        f->pinned_from[a] = !pinned ? NET_NONE : a & 1 ? net->rx[a >> 1].port : net->tx[a >> 1].port;
+    }
+}
+
 /* Groups repeat: every host behind a leaf has the same one at a spine. Compares with the LAST few of this switch. */
 static uint16_t add_group(struct forward *f, uint32_t first_group, const uint16_t *member, uint32_t n)
 {
@@ -107,6 +126,7 @@ bool forward_build(struct net *net, GError **err)
     f->members = g_array_new(FALSE, FALSE, sizeof(uint16_t));
     f->states = g_ptr_array_new();
     number_attachments(net, f);
+    note_pinned(net, f);
     g_autofree uint64_t *none = g_new0(uint64_t, MAX(set_words(net), 1));
     forward_add_state(net, none);
     for (uint32_t v = 0; net->config.lb == NET_LB_FLOWLET && v < net->n_vertices; v++)
@@ -133,6 +153,7 @@ void forward_release(struct net *net)
     g_array_unref(f->members);
     g_free(f->attachment);
     g_free(f->rank_of);
+    g_free(f->pinned_from);
     g_free(f);
 }
 
@@ -151,8 +172,7 @@ static uint32_t usable(const struct net *net, const struct net_vertex *v, const 
 
 static uint32_t by_hash(const struct net *net, const struct net_vertex *v, uint32_t a, uint32_t n)
 {
-    const struct qp_cold *q = &net->qp[a >> 1];
-    const struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, a >> 1, q->sport, a & 1};
+    const struct net_route_request request = request_of(net, a);
     return (uint32_t)(net->config.hash(net->config.route_user, &request, v->graph_node) % n);
 }
 
@@ -199,10 +219,26 @@ static uint32_t flowlet_port(struct net *net, struct net_vertex *v, uint32_t a, 
     return flow->out;
 }
 
+/* Egress on the listed path of A; NET_NONE: it has none, or V does not lie on it (its NIC has changed ports). */
+static uint32_t pinned_port(const struct net *net, const struct forward *f, const struct net_vertex *v, uint32_t a, uint32_t hops)
+{
+    const struct qp_cold *q = &net->qp[a >> 1];
+    if (!f->pinned_from || f->pinned_from[a] == NET_NONE || hops >= (a & 1 ? q->n_back_hops : q->n_hops))
+        return NET_NONE;
+    const uint16_t *path = &net->path[(size_t)a * net->path_stride];
+    uint32_t port = f->pinned_from[a];
+    for (uint32_t h = 0; h < hops; h++)
+        port = net->vertex[net->port[port].peer_node].first_port + path[h];
+    return &net->vertex[net->port[port].peer_node] == v ? v->first_port + path[hops] : NET_NONE;
+}
+
 uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uint32_t a, uint32_t b, uint32_t c, sim_ps now_ps)
 {
     struct net_vertex *v = node->state;
     const struct forward *f = net->forward;
+    uint32_t pinned = pinned_port(net, f, v, a, packet_hops(c));
+    if (pinned != NET_NONE)
+        return pinned;
     const struct forward_state *state = f->states->pdata[v->forward_state];
     const uint16_t *table = state->group[v - net->vertex];
     uint32_t first_group = table[0] | (uint32_t)table[1] << 16;

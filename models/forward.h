@@ -4,7 +4,7 @@
  * queue pair by queue pair (net_qps.c). Else each switch has, for every NIC, a group of candidate
  * ports; one table for each state of the links that a run goes through (fault.c). A
  * state holds at a switch from the time when it learns of it; in between it leaves out its own dead ports
- * (after local_repair) where the group has others.
+ * (after local_repair) where the group has others. A path that the workload lists is kept, dead links or not.
  */
 #ifndef FABRICAST_MODELS_FORWARD_H
 #define FABRICAST_MODELS_FORWARD_H
@@ -22,6 +22,7 @@ struct forward {
     uint32_t n_attachments;
     uint32_t *attachment;  /* [queue pair << 1 | direction]: NIC that the packet goes to */
     uint32_t *rank_of;     /* [attachment]: a rank there */
+    uint32_t *pinned_from; /* [queue pair << 1 | direction]: port where its listed path begins; NET_NONE: none. NULL: nobody has one */
     GArray *groups;        /* struct forward_group; 0 is empty */
     GArray *members;       /* uint16_t */
     GPtrArray *states;     /* struct forward_state *; 0: all up */

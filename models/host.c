@@ -6,6 +6,7 @@
  * direction at a time; one that finds a side busy waits without holding the other.
  */
 #include "models/fault.h"
+#include "models/nic.h"
 
 /* Nothing runs at or after this time (53 days): sums saturate here, and the run ends unfinished. */
 #define HORIZON_PS (SIM_PS_MAX / 2)
@@ -90,6 +91,15 @@ static sim_ps slowed(const struct net *net, const struct job_op *op)
     return slowdown <= 1 ? op->amount : ps < (double)HORIZON_PS ? (sim_ps)ps : HORIZON_PS;
 }
 
+static void post(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t index, sim_ps now_ps)
+{
+    sim_ps latency_ps = net->nic[net->tx[net->op[index].qp].port]->tx_latency_ps;
+    if (latency_ps == 0)
+        nic_post(net, core, node, index, now_ps);
+    else
+        sim_timer_add(core, node, now_ps + latency_ps, NET_TIMER(TIMER_POST, index));
+}
+
 static void begin(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t index, sim_ps now_ps)
 {
     const struct job_op *op = job_op_at(net->job, index);
@@ -109,10 +119,8 @@ static void begin(struct net *net, struct sim_core *core, struct sim_node *node,
     case JOB_SEND:
         if (run->qp == NET_NONE)
             local_transfer(core, node, index, now_ps);
-        else if (net->config.nic->tx_latency_ps == 0)
-            nic_post(net, core, node, index, now_ps);
         else
-            sim_timer_add(core, node, now_ps + net->config.nic->tx_latency_ps, NET_TIMER(TIMER_POST, index));
+            post(net, core, node, index, now_ps);
         break;
     case JOB_RECV:
         if (run->arrived)
@@ -150,11 +158,16 @@ void host_op_done(struct net *net, struct sim_core *core, struct sim_node *node,
     drain(net, core, node, floor, now_ps);
 }
 
-void host_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t send_op, sim_ps now_ps)
+void host_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t msg, sim_ps now_ps)
 {
-    uint32_t recv = job_op_at(net->job, send_op)->match;
-    net->op[recv].arrived = 1;
-    if (net->op[recv].started)
+    uint32_t recv = job_op_at(net->job, net_message_op(net, msg))->match;
+    struct op_run *run = &net->op[recv];
+    if (run->more_left > 0) { /* other parts of it are to come */
+        run->more_left--;
+        return;
+    }
+    run->arrived = 1;
+    if (run->started)
         host_op_done(net, core, node, recv, now_ps);
 }
 

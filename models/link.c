@@ -89,6 +89,7 @@ void link_release(struct net *net)
             g_free(net->cold[p].special->frames);
         g_free(net->cold[p].special);
         g_free(net->cold[p].watch);
+        g_free(net->cold[p].stall);
     }
 }
 

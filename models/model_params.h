@@ -50,6 +50,7 @@ enum ecn_mark_at { ECN_AT_DEQUEUE, ECN_AT_ENQUEUE };
 enum nic_congestion_control {
     NIC_CC_NONE, NIC_CC_DCQCN, NIC_CC_DCTCP, NIC_CC_HPCC, NIC_CC_SWIFT, NIC_CC_TIMELY, NIC_CC_CREDIT,
 };
+enum nic_source_port { NIC_SPORT_RANDOM, NIC_SPORT_QPN };
 enum nic_qp_scheme { NIC_QP_ROUND_ROBIN, NIC_QP_SPLIT };
 enum nic_recovery { NIC_GO_BACK_N, NIC_SELECTIVE_REPEAT };
 enum link_fec { LINK_FEC_NONE, LINK_FEC_RS528, LINK_FEC_RS544 };

@@ -40,7 +40,6 @@ static void set_constants(struct net *net)
     net->echo_mode = c->nic->np_mode == NIC_NP_ACK_ECHO;
     net->ack_bypass = c->nic->ack_bypass_pfc;
     net->repace = c->nic->repace;
-    net->pause_timed = c->pfc->timed;
 }
 
 /* ---- simulated nodes ---------------------------------------------------------- */
@@ -110,6 +109,11 @@ static uint32_t cut_at(const struct net *net, uint32_t graph_node)
     return s->forwarding == SWITCH_CUT_THROUGH ? (uint32_t)s->cut_through_header_bytes : 0;
 }
 
+static sim_ps nic_rx_latency_ps(const struct net *net, uint32_t graph_node)
+{
+    return ((const struct nic_params *)net_site_node(net, NET_PARAMS_NIC, graph_node))->rx_latency_ps;
+}
+
 static bool build_port(struct net *net, uint32_t graph_port, GError **err)
 {
     const struct net_graph *g = net->graph;
@@ -128,7 +132,7 @@ static bool build_port(struct net *net, uint32_t graph_port, GError **err)
     const struct link_params *link = net_site_port(net, NET_PARAMS_LINK, graph_port, NET_SITE_ANY_CLASS);
     const struct pfc_params *pfc = net_site_port(net, NET_PARAMS_PFC, from->peer, NET_SITE_ANY_CLASS);
     sim_ps wire_ps = from->delay_ps + link->fec_latency_ps;
-    sim_ps data_ps = wire_ps + (g->nodes[peer_node].kind == NET_SWITCH ? s->latency_ps : net->config.nic->rx_latency_ps);
+    sim_ps data_ps = wire_ps + (g->nodes[peer_node].kind == NET_SWITCH ? s->latency_ps : nic_rx_latency_ps(net, peer_node));
     sim_ps pause_ps = wire_ps + pfc->response_ps;
     if (!latency_fits(net, MAX(data_ps, pause_ps), from->node, err))
         return false;
@@ -282,7 +286,8 @@ struct net *net_new(const struct net_graph *graph, const struct job *job, const 
     net->graph = graph;
     net->job = job;
     net->config = *config;
-    net->op = g_new0(struct op_run, MAX(job_n_ops(job), 1));
+    net->n_ops = job_n_ops(job);
+    net->op = g_new0(struct op_run, MAX(net->n_ops, 1));
     set_constants(net);
     number_vertices(net);
     if (!build_ports(net, err) || !build_core(net, err) || !net_build_qps(net, err) || !watchdog_build(net, err) ||

@@ -27,10 +27,13 @@ GQuark net_error_quark(void);
 struct net_route_request {
     uint32_t src_rank, dst_rank;
     uint32_t flow_id;  /* of a flow list, else JOB_NONE */
-    uint32_t qp;       /* its number: the destination queue pair that E-ECMP hashes */
+    uint32_t qpn;      /* destination queue pair of its packets: net_qpn() */
     uint16_t sport;    /* UDP source port: the entropy of the queue pair */
     bool reverse;      /* the path of its ACKs, from dst to src */
 };
+/* Number by which packets of a queue pair and direction (qp << 1 | reverse) name the queue pair that they go to: 24 bits;
+ * 0 and 1 are management's (IBTA). */
+static inline uint32_t net_qpn(uint32_t direction) { return ((direction | 1) + 2 - (direction & 1)) & 0xffffff; }
 /* Egress ports from the source's NIC port on, into PORTS; their number, or -1 with ERR set. */
 typedef int (*net_route_fn)(void *user, const struct net_route_request *request, uint32_t *ports, int max, GError **err);
 
@@ -38,6 +41,8 @@ typedef int (*net_route_fn)(void *user, const struct net_route_request *request,
  * ascending order, with the graph ports in DOWN (a bit set; NULL: none) and their peers left out. Their number; 0: no
  * way. Called while the run is built, by one thread. */
 typedef uint32_t (*net_next_hops_fn)(void *user, uint32_t node, uint32_t rank, const uint64_t *down, uint32_t *ports, uint32_t max);
+/* Is the path of REQUEST one that the workload lists? Packets keep to it whatever fails. */
+typedef bool (*net_pinned_fn)(void *user, const struct net_route_request *request);
 /* ECMP hash of a queue pair's packets at NODE. Pure; called from several threads. */
 typedef uint64_t (*net_hash_fn)(void *user, const struct net_route_request *request, uint32_t node);
 
@@ -52,6 +57,9 @@ struct net_site {
     const void *(*at_port)(void *user, enum net_params kind, uint32_t port, uint32_t class);
     const void *(*at_node)(void *user, enum net_params kind, uint32_t node);
     void *user;
+    /* Where the value of KEY that holds at NODE and PORT (NET_NONE: of the node) for CLASS was set, if not for the whole run;
+     * else NULL. Opens messages. (transfer full) May be NULL itself. */
+    char *(*origin)(void *user, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class);
 };
 
 /* What breaks, one entry for each place and time (scenarios/site.h makes them from [fault:NAME]). */
@@ -84,6 +92,7 @@ struct net_config {
     void *route_user;
     net_next_hops_fn next_hops; /* NULL: no load balancing but LB_FIXED, and no faults of links */
     net_hash_fn hash;
+    net_pinned_fn pinned;       /* NULL: no path is */
     enum net_lb lb;
     uint32_t adaptive_choices;
     sim_ps flowlet_gap_ps, local_repair_ps, reconvergence_ps;
@@ -169,6 +178,7 @@ struct net_nic_counters {
     uint64_t rx_out_of_buffer;        /* data packets dropped: the receive buffer was full */
     uint64_t np_ecn_marked_roce_packets, np_cnp_sent, rp_cnp_handled, rp_cnp_ignored;
     uint64_t sacks_sent, rnr_naks_sent;
+    uint64_t tx_pause_storm_error_events; /* its watchdog made it give up pausing */
 };
 /* Of graph port PORT; all 0 at a switch. */
 void net_nic_counters(const struct net *net, uint32_t port, struct net_nic_counters *out);
@@ -194,7 +204,11 @@ void net_ledger(const struct net *net, uint32_t class, struct net_class_ledger *
 /* Times of an op, -1 where it has not happened. */
 sim_ps net_op_start_ps(const struct net *net, uint32_t op);
 sim_ps net_op_done_ps(const struct net *net, uint32_t op);
-uint32_t net_op_qp(const struct net *net, uint32_t op); /* of a SEND; NET_NONE for local transfers */
+uint32_t net_op_qp(const struct net *net, uint32_t op); /* of a SEND, its first part; NET_NONE for local transfers */
+/* A SEND is one message of a queue pair, or is cut over several (nic.qp_scheme split); local transfers have no part. */
+struct net_part { uint32_t qp; int64_t bytes; };
+uint32_t net_op_n_parts(const struct net *net, uint32_t op);
+struct net_part net_op_part(const struct net *net, uint32_t op, uint32_t part);
 
 enum net_qp_failure { NET_QP_ALIVE, NET_QP_RETRIES_EXCEEDED, NET_QP_RNR_RETRIES_EXCEEDED };
 
@@ -218,6 +232,8 @@ struct net_qp_view {
 void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view *view);
 /* Stand-alone time of a message of BYTES on QP: from posting to its last byte received. */
 sim_ps net_ideal_ps(const struct net *net, uint32_t qp, int64_t bytes);
+/* Lower bound of the time of a SEND with all its parts; 0 for local transfers. */
+sim_ps net_op_ideal_ps(const struct net *net, uint32_t op);
 /* The way back of its acknowledgement. */
 sim_ps net_ideal_ack_ps(const struct net *net, uint32_t qp);
 /* Wire bytes of a message of BYTES, all overheads counted. */
@@ -233,7 +249,8 @@ enum net_incident_kind {
     NET_INCIDENT_FAULT, NET_INCIDENT_FAULT_OVER, /* detail: index of the fault */
     NET_INCIDENT_FAILOVER,                       /* a NIC's queue pairs moved away from this port; detail: their number */
     NET_INCIDENT_REROUTED,                       /* a switch uses new tables; detail: its links known to be down */
-    NET_INCIDENT_NIC_WATCHDOG,                   /* a NIC gave up pausing; detail: class */
+    NET_INCIDENT_NIC_WATCHDOG,                   /* a NIC gave up pausing; detail: priority */
+    NET_INCIDENT_NIC_WATCHDOG_OVER,              /* it may pause again; detail: priority */
 };
 struct net_incident { sim_ps t_ps; uint32_t port; enum net_incident_kind kind; uint32_t detail; };
 GArray *net_incidents(const struct net *net);

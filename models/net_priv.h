@@ -55,6 +55,14 @@ struct queue_watch {
     bool was_paused;
 };
 
+/* Watch of a NIC port over the pauses that it sends itself; see watchdog.c. Per priority. */
+struct stall_watch {
+    sim_ps critical_ps;
+    sim_ps since_ps[NET_CLASSES]; /* it has paused the peer without break from then on ... */
+    sim_ps until_ps[NET_CLASSES]; /* ... to then */
+    uint8_t armed, given_up;
+};
+
 struct port_cold {
     uint64_t rate_bps;
     uint32_t graph_port, node; /* simulated node */
@@ -74,6 +82,7 @@ struct port_cold {
     uint8_t dwrr_class;
     struct net_special *special;      /* NULL: nothing */
     struct queue_watch *watch;        /* NET_CLASSES of them; NULL: no watchdog */
+    struct stall_watch *stall;        /* NULL: no watchdog of a NIC */
     bool watch_armed;
     bool known_down;                  /* its node knows that the link is down */
     uint64_t storms, restores, watch_drop_pkts;
@@ -184,13 +193,22 @@ struct qp_cold {
     sim_ps ps_per_byte_q16;       /* slowest link */
 };
 
+/* An operation; a send is also a message of its queue pair, by the same number. Where it is cut over several queue pairs,
+ * its other parts are messages that follow all operations (nic.qp_scheme split). */
 struct op_run {
-    uint32_t left; /* dependencies not done */
+    union {
+        uint32_t left;    /* dependencies not done */
+        uint32_t part_of; /* of a message behind the operations: its send */
+    };
     uint32_t qp;
     uint32_t next;    /* message after this one on its queue pair */
     uint32_t end_psn;
     sim_ps start_ps, done_ps;
+    int64_t bytes;    /* of a message */
     uint8_t started, arrived;
+    uint8_t n_more;   /* of a send: messages [more, more + n_more) are its other parts */
+    uint8_t more_left; /* parts beyond one that are still to arrive (receive) or to be acknowledged (send) */
+    uint32_t more;
 };
 
 /* Queue pairs of a NIC port that may send, by class; HELD sent last and joins the end when its packet has left:
@@ -223,14 +241,15 @@ struct net {
     uint32_t reorder_words;   /* a power of two */
     uint16_t *path; /* [qp * 2 + direction][path_stride]: egress port at each switch, local to it */
     uint32_t path_stride;
-    struct op_run *op;
+    struct op_run *op;        /* operations, then parts of messages */
+    uint32_t n_ops;           /* operations */
     uint8_t *nvlink_busy; /* per rank: NVLINK_TX, NVLINK_RX */
     const struct cc_ops *cc;
     void *cc_state;
     /* constants of the run, near each other */
     uint32_t mtu, frame_overhead, reth, gap_bytes, ack_bytes, cnp_bytes, pause_bytes;
     uint32_t ack_interval, window_pkts;
-    bool echo_mode, ack_bypass, pause_timed, repace;
+    bool echo_mode, ack_bypass, repace;
     bool any_lossless;
     bool prefetch, prefetch_paths; /* the ports, the paths exceed a core's own cache */
     bool mixed_cut_through; /* cut-through, and links of different rates */
@@ -265,6 +284,7 @@ enum net_timer {
     TIMER_WATCH,       /* internal port: PFC watchdog polls */
     TIMER_RNR,         /* queue pair: time to ask again */
     TIMER_RX,          /* internal port: a frame of the receive buffer is in memory */
+    TIMER_STALL,       /* internal port << 3 | priority: NIC watchdog */
 };
 #define NET_TIMER(kind, x) ((uint64_t)(kind) << 56 | (uint64_t)(x))
 #define NET_TIMER_KIND(id) ((enum net_timer)((id) >> 56))
@@ -336,6 +356,12 @@ static inline uint32_t net_message_pkts(const struct net *net, int64_t bytes)
     return bytes <= net->mtu ? 1 : (uint32_t)((bytes + net->mtu - 1) / net->mtu);
 }
 
+/* The send that a message carries, or a part of it. */
+static inline uint32_t net_message_op(const struct net *net, uint32_t msg)
+{
+    return msg < net->n_ops ? msg : net->op[msg].part_of;
+}
+
 /* When the peer handles a frame of BYTES that takes WIRE_PS, from its beginning on. */
 static inline sim_ps net_seen_after(const struct port_hot *port, uint32_t bytes, sim_ps wire_ps)
 {
@@ -358,6 +384,9 @@ void pfc_transmit(struct net *net, struct sim_core *core, struct sim_node *node,
 /* One pause frame with any quanta and priorities; the port must be free. */
 void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
              uint32_t priorities, sim_ps now_ps);
+/* The same, past the NIC's watchdog. */
+void pfc_put_frame(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+                   uint32_t priorities, sim_ps now_ps);
 /* The pause of queue CLASS is over. */
 void pfc_resume(struct net *net, uint32_t port, uint32_t class, sim_ps now_ps);
 sim_ps pfc_quanta_ps(const struct port_hot *port, uint32_t quanta);
@@ -368,12 +397,23 @@ void net_incident(struct net *net, struct sim_core *core, struct net_vertex *v, 
 /* Values by place: those of the configuration's site, or of the run. */
 const void *net_site_port(const struct net *net, enum net_params kind, uint32_t graph_port, uint32_t class);
 const void *net_site_node(const struct net *net, enum net_params kind, uint32_t graph_node);
+/* Puts in front of ERR where KEY was set for this place: port, or node where GRAPH_PORT is NET_NONE. Always false, for return. */
+bool net_blame(const struct net *net, enum net_params kind, const char *key, uint32_t graph_node, uint32_t graph_port, uint32_t class,
+               GError **err);
 
 /* ---- watchdog.c ------------------------------------------------------------ */
 bool watchdog_build(struct net *net, GError **err);
 /* An XOFF for queue CLASS has arrived; true when it is to be ignored. */
 bool watchdog_on_xoff(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class, sim_ps now_ps);
 void watchdog_poll(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
+
+/* A NIC port with a watchdog is about to send a pause frame; the PRIORITIES that it may still name. */
+uint32_t watchdog_on_pause(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+                           uint32_t priorities, sim_ps now_ps);
+/* TIMER_STALL */
+void watchdog_stall(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t priority, sim_ps now_ps);
+/* The pauses of PRIORITIES that PORT sent hold no more. */
+void watchdog_forget(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t priorities, sim_ps now_ps);
 
 /* ---- link.c: what a frame meets on its way ----------------------------------- */
 bool link_build(struct net *net, GError **err);
@@ -413,7 +453,7 @@ void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uin
 /* ---- host.c: the job ----------------------------------------------------- */
 void host_start_op(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps);
 void host_op_done(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps);
-void host_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t send_op, sim_ps now_ps);
+void host_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t msg, sim_ps now_ps);
 void host_timer(struct net *net, struct sim_core *core, struct sim_node *node, enum net_timer kind, uint32_t op,
                 sim_ps now_ps);
 

@@ -1,8 +1,9 @@
 /* net_qps.c - finds the queue pairs that a job needs and their paths.
  *
- * A flow of a flow list is a queue pair of its own; collectives share one a
- * (source, destination, class, channel). The path of a queue pair is fixed when it
- * is made: ECMP hashes constant fields, so nothing is lost (ADR 0009).
+ * A connection is a (source, destination, class, channel), or a flow of a flow list. It has nic.qps_per_connection queue
+ * pairs of the sending NIC: messages take turns on them in the order of the job, or each message is cut over all of them,
+ * as NCCL does it: equal parts, rounded up to 128 bytes, an empty one still being a packet. The path of a queue pair is
+ * fixed when it is made: ECMP hashes constant fields, so nothing is lost (ADR 0009).
  */
 #include "models/nic.h"
 #include "sim/rng.h"
@@ -12,29 +13,62 @@
 /* RoCEv2 NICs choose source ports from the dynamic range: 14 bits of entropy. */
 #define SPORT_BASE 0xC000u
 #define SPORT_BITS 14
+#define SPORT_MASK ((1u << SPORT_BITS) - 1)
+/* A GRH's flow label, from which drivers derive it. */
+#define FLOW_LABEL_BITS 20
+#define FLOW_LABEL_MASK ((1u << FLOW_LABEL_BITS) - 1)
+
+/* Parts of a message are multiples of this, but for the last ones (NCCL, so that its LL128 protocol keeps its lines whole). */
+#define PART_ALIGN_BYTES 128
+
+struct connection { uint32_t first_qp, n_messages; };
 
 struct build {
     struct net *net;
-    GHashTable *shared;   /* mixed key -> qp + 1 */
+    GHashTable *shared;   /* mixed key -> index of connections + 1 */
+    GArray *connections;  /* struct connection */
+    GArray *parts;        /* struct op_run: second and later ones of messages */
     GArray *qps;          /* struct qp_cold */
     GArray *classes;      /* uint8_t */
     GArray *pkts;         /* uint64_t: packets of all messages */
 };
+
+static const struct nic_params *nic_of(const struct net *net, uint32_t rank)
+{
+    return net_site_node(net, NET_PARAMS_NIC, net->graph->endpoints[rank].node);
+}
 
 static uint8_t class_of(const struct net *net, const struct job_op *op)
 {
     return op->traffic_class == JOB_CLASS_DEFAULT ? net->config.data_class : op->traffic_class;
 }
 
+/* The convention of Linux drivers (rdma_get_udp_sport): the product of both queue pair numbers is folded to a flow label, and
+ * that to 14 bits; both directions get the same. */
+static uint16_t sport_of_qpns(uint32_t local, uint32_t remote)
+{
+    uint64_t product = (uint64_t)local * remote;
+    product ^= product >> FLOW_LABEL_BITS;
+    product ^= product >> 2 * FLOW_LABEL_BITS;
+    uint32_t label = (uint32_t)product & FLOW_LABEL_MASK;
+    return (uint16_t)(SPORT_BASE | ((label ^ label >> SPORT_BITS) & SPORT_MASK));
+}
+
+static uint16_t choose_sport(const struct net *net, uint32_t rank, uint32_t qp)
+{
+    if (nic_of(net, rank)->source_port == NIC_SPORT_QPN)
+        return sport_of_qpns(net_qpn(qp << 1 | 1), net_qpn(qp << 1));
+    return (uint16_t)(SPORT_BASE | (sim_rng(net->config.seed, qp, SIM_RNG_SPORT, 0) & SPORT_MASK));
+}
+
 static uint32_t add_qp(struct build *b, const struct job_op *op, uint32_t flow_id)
 {
     uint32_t qp = b->qps->len;
-    uint64_t draw = sim_rng(b->net->config.seed, qp, SIM_RNG_SPORT, 0);
     struct qp_cold cold = {.src_rank = op->rank,
                            .dst_rank = op->peer,
                            .flow_id = flow_id,
                            .first_msg = JOB_NONE,
-                           .sport = (uint16_t)(SPORT_BASE | (draw & ((1u << SPORT_BITS) - 1)))};
+                           .sport = choose_sport(b->net, op->rank, qp)};
     uint8_t class = class_of(b->net, op);
     uint64_t zero = 0;
     g_array_append_val(b->qps, cold);
@@ -43,16 +77,66 @@ static uint32_t add_qp(struct build *b, const struct job_op *op, uint32_t flow_i
     return qp;
 }
 
-static uint32_t shared_qp(struct build *b, const struct job_op *op)
+static uint32_t add_qps(struct build *b, const struct job_op *op, uint32_t flow_id, uint32_t n)
+{
+    uint32_t first = add_qp(b, op, flow_id);
+    for (uint32_t i = 1; i < n; i++)
+        add_qp(b, op, flow_id);
+    return first;
+}
+
+static struct connection *connection_of(struct build *b, const struct job_op *op, uint32_t n_qps)
 {
     uint64_t key = (uint64_t)op->rank << 35 | (uint64_t)op->peer << 11 | (uint64_t)class_of(b->net, op) << 8 | op->channel;
     gpointer mixed = GSIZE_TO_POINTER(sim_mix64(key)); /* a bijection: no two keys meet */
     guint found = GPOINTER_TO_UINT(g_hash_table_lookup(b->shared, mixed));
-    if (found)
-        return found - 1;
-    uint32_t qp = add_qp(b, op, JOB_NONE);
-    g_hash_table_insert(b->shared, mixed, GUINT_TO_POINTER(qp + 1));
-    return qp;
+    if (!found) {
+        struct connection made = {add_qps(b, op, JOB_NONE, n_qps), 0};
+        g_array_append_val(b->connections, made);
+        found = b->connections->len;
+        g_hash_table_insert(b->shared, mixed, GUINT_TO_POINTER(found));
+    }
+    return &g_array_index(b->connections, struct connection, found - 1);
+}
+
+/* A message of BYTES, all or a part of OP, goes to queue pair RUN->qp. */
+static bool add_message(struct build *b, struct op_run *run, const struct job_op *op, int64_t bytes, GError **err)
+{
+    struct net *net = b->net;
+    uint64_t *pkts = &g_array_index(b->pkts, uint64_t, run->qp);
+    uint64_t n = bytes <= net->mtu ? 1 : (uint64_t)((bytes + net->mtu - 1) / net->mtu);
+    run->bytes = bytes;
+    run->next = JOB_NONE;
+    net->total_pkts += n;
+    *pkts += n;
+    if (*pkts < INT32_MAX)
+        return true;
+    g_set_error(err, NET_ERROR, NET_ERROR_INPUT,
+                "rank %u to rank %u: %" G_GUINT64_FORMAT " packets on one queue pair; allowed: below %d (use a larger nic.mtu or fewer bytes)",
+                op->rank, op->peer, *pkts, INT32_MAX);
+    return false;
+}
+
+/* Cuts send INDEX over N queue pairs from FIRST_QP on. */
+static bool split(struct build *b, uint32_t index, uint32_t first_qp, uint32_t n, GError **err)
+{
+    struct net *net = b->net;
+    const struct job_op *op = job_op_at(net->job, index);
+    struct op_run *run = &net->op[index];
+    int64_t step = (op->amount + n - 1) / n;
+    step = (step + PART_ALIGN_BYTES - 1) / PART_ALIGN_BYTES * PART_ALIGN_BYTES;
+    run->qp = first_qp;
+    run->more = net->n_ops + b->parts->len;
+    run->n_more = run->more_left = net->op[op->match].more_left = (uint8_t)(n - 1);
+    if (!add_message(b, run, op, MIN(step, op->amount), err))
+        return false;
+    for (uint32_t i = 1; i < n; i++) {
+        struct op_run part = {.part_of = index, .qp = first_qp + i};
+        if (!add_message(b, &part, op, CLAMP(op->amount - step * i, 0, step), err))
+            return false;
+        g_array_append_val(b->parts, part);
+    }
+    return true;
 }
 
 static bool assign(struct build *b, uint32_t index, uint32_t flow_id, GError **err)
@@ -64,18 +148,28 @@ static bool assign(struct build *b, uint32_t index, uint32_t flow_id, GError **e
         net->op[index].qp = NET_NONE;
         return true;
     }
-    uint32_t qp = flow_id == JOB_NONE ? shared_qp(b, op) : add_qp(b, op, flow_id);
-    net->op[index].qp = qp;
-    uint64_t *pkts = &g_array_index(b->pkts, uint64_t, qp);
-    uint64_t n = op->amount <= net->mtu ? 1 : (uint64_t)((op->amount + net->mtu - 1) / net->mtu);
-    net->total_pkts += n;
-    *pkts += n;
-    if (*pkts < INT32_MAX)
-        return true;
-    g_set_error(err, NET_ERROR, NET_ERROR_INPUT,
-                "rank %u to rank %u: %" G_GUINT64_FORMAT " packets on one queue pair; allowed: below %d (use a larger nic.mtu or fewer bytes)",
-                op->rank, op->peer, *pkts, INT32_MAX);
-    return false;
+    const struct nic_params *nic = nic_of(net, op->rank);
+    uint32_t n_qps = (uint32_t)nic->qps_per_connection;
+    bool cut = nic->qp_scheme == NIC_QP_SPLIT && n_qps > 1;
+    if (flow_id != JOB_NONE) { /* one message: its connection needs no more queue pairs than parts */
+        uint32_t n = cut ? n_qps : 1, qp = add_qps(b, op, flow_id, n);
+        net->op[index].qp = qp;
+        return cut ? split(b, index, qp, n, err) : add_message(b, &net->op[index], op, op->amount, err);
+    }
+    struct connection *c = connection_of(b, op, n_qps);
+    if (cut)
+        return split(b, index, c->first_qp, n_qps, err);
+    net->op[index].qp = c->first_qp + c->n_messages++ % n_qps;
+    return add_message(b, &net->op[index], op, op->amount, err);
+}
+
+/* Parts go behind the operations. */
+static void append_parts(struct net *net, const GArray *parts)
+{
+    if (parts->len == 0)
+        return;
+    net->op = g_renew(struct op_run, net->op, net->n_ops + parts->len);
+    memcpy(net->op + net->n_ops, parts->data, parts->len * sizeof *net->op);
 }
 
 static bool assign_all(struct build *b, GError **err)
@@ -100,7 +194,7 @@ static bool assign_all(struct build *b, GError **err)
 static int find_path(struct net *net, uint32_t qp, bool reverse, uint32_t *ports, GError **err)
 {
     const struct qp_cold *q = &net->qp[qp];
-    struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, qp, q->sport, reverse};
+    struct net_route_request request = {q->src_rank, q->dst_rank, q->flow_id, net_qpn(qp << 1 | reverse), q->sport, reverse};
     int n = net->config.route(net->config.route_user, &request, ports, MAX_PATH_PORTS, err);
     if (n < 0)
         return -1;
@@ -168,7 +262,6 @@ static bool build_paths(struct net *net, GError **err)
 /* ---- state ------------------------------------------------------------------------ */
 static void init_qps(struct net *net, const uint8_t *classes)
 {
-    int64_t ack_class = net->config.nic->ack_class;
     net->tx = sim_alloc_large(net->n_qps, sizeof *net->tx);
     net->rx = g_new0(struct qp_rx, MAX(net->n_qps, 1));
     for (uint32_t q = 0; q < net->n_qps; q++) {
@@ -179,6 +272,7 @@ static void init_qps(struct net *net, const uint8_t *classes)
         struct qp_rx *r = &net->rx[q];
         r->last_done = JOB_NONE;
         r->last_cnp_ps = -1;
+        int64_t ack_class = nic_of(net, net->qp[q].dst_rank)->ack_class;
         r->ack_class = ack_class < 0 ? classes[q] : (uint8_t)ack_class;
     }
 }
@@ -187,6 +281,8 @@ bool net_build_qps(struct net *net, GError **err)
 {
     struct build b = {.net = net,
                       .shared = g_hash_table_new(g_direct_hash, g_direct_equal),
+                      .connections = g_array_new(FALSE, FALSE, sizeof(struct connection)),
+                      .parts = g_array_new(FALSE, FALSE, sizeof(struct op_run)),
                       .qps = g_array_new(FALSE, FALSE, sizeof(struct qp_cold)),
                       .classes = g_array_new(FALSE, FALSE, sizeof(uint8_t)),
                       .pkts = g_array_new(FALSE, FALSE, sizeof(uint64_t))};
@@ -194,10 +290,13 @@ bool net_build_qps(struct net *net, GError **err)
     net->n_qps = b.qps->len;
     net->qp = (struct qp_cold *)(void *)g_array_free(b.qps, FALSE);
     if (ok) {
+        append_parts(net, b.parts);
         init_qps(net, (const uint8_t *)b.classes->data);
         ok = build_paths(net, err) && nic_build(net, err);
     }
     g_hash_table_unref(b.shared);
+    g_array_free(b.connections, TRUE);
+    g_array_free(b.parts, TRUE);
     g_array_free(b.classes, TRUE);
     g_array_free(b.pkts, TRUE);
     return ok;

@@ -240,6 +240,13 @@ void net_ledger(const struct net *net, uint32_t class, struct net_class_ledger *
 sim_ps net_op_start_ps(const struct net *net, uint32_t op) { return net->op[op].start_ps; }
 sim_ps net_op_done_ps(const struct net *net, uint32_t op) { return net->op[op].done_ps; }
 uint32_t net_op_qp(const struct net *net, uint32_t op) { return net->op[op].qp; }
+uint32_t net_op_n_parts(const struct net *net, uint32_t op) { return net->op[op].qp == NET_NONE ? 0 : 1u + net->op[op].n_more; }
+
+struct net_part net_op_part(const struct net *net, uint32_t op, uint32_t part)
+{
+    const struct op_run *run = &net->op[part == 0 ? op : net->op[op].more + part - 1];
+    return (struct net_part){run->qp, run->bytes};
+}
 
 /* ---- paths ------------------------------------------------------------------------------ */
 struct way { sim_ps latency_ps, seen_ps; int64_t slowest_q16; uint32_t last_port; };
@@ -268,15 +275,43 @@ int64_t net_wire_bytes(const struct net *net, int64_t bytes)
     return bytes + (int64_t)net_message_pkts(net, bytes) * (net->frame_overhead + net->gap_bytes) + net->reth;
 }
 
-/* All frames but the last one pass the slowest link one after the other; the last one still has its whole way to go. */
-sim_ps net_ideal_ps(const struct net *net, uint32_t qp, int64_t bytes)
+/* A message of BYTES on QP, of which the last frame leaves behind OTHER_BYTES more on the wire of the NIC's port. */
+static sim_ps ideal_behind(const struct net *net, uint32_t qp, int64_t bytes, int64_t other_bytes)
 {
     uint32_t n_pkts = net_message_pkts(net, bytes);
     int64_t tail = bytes - (int64_t)(n_pkts - 1) * net->mtu + net->frame_overhead + (n_pkts == 1 ? net->reth : 0);
+    int64_t before = net_wire_bytes(net, bytes) - tail - net->gap_bytes;
     struct way way;
     walk(net, qp, false, (uint32_t)tail, &way);
-    __int128 before = (__int128)(net_wire_bytes(net, bytes) - tail - net->gap_bytes) * way.slowest_q16 >> 16;
-    return net->config.nic->tx_latency_ps + way.latency_ps + way.seen_ps + (sim_ps)before;
+    __int128 slowest_ps = (__int128)before * way.slowest_q16 >> 16;
+    __int128 port_ps = (__int128)(before + other_bytes) * net->port[net->tx[qp].port].ps_per_byte_q16 >> 16;
+    return net->nic[net->tx[qp].port]->tx_latency_ps + way.latency_ps + way.seen_ps + (sim_ps)MAX(slowest_ps, port_ps);
+}
+
+/* All frames but the last one pass the slowest link one after the other; the last one still has its whole way to go. */
+sim_ps net_ideal_ps(const struct net *net, uint32_t qp, int64_t bytes)
+{
+    return ideal_behind(net, qp, bytes, 0);
+}
+
+/* No part is faster than alone, and the last frame of all leaves the port behind all others. */
+sim_ps net_op_ideal_ps(const struct net *net, uint32_t op)
+{
+    uint32_t n = net_op_n_parts(net, op);
+    sim_ps longest_ps = 0, last_ps = SIM_PS_MAX;
+    int64_t wire_bytes = 0;
+    bool one_port = true;
+    for (uint32_t i = 0; i < n; i++) {
+        struct net_part part = net_op_part(net, op, i);
+        wire_bytes += net_wire_bytes(net, part.bytes);
+        one_port &= net->tx[part.qp].port == net->tx[net->op[op].qp].port;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        struct net_part part = net_op_part(net, op, i);
+        longest_ps = MAX(longest_ps, net_ideal_ps(net, part.qp, part.bytes));
+        last_ps = MIN(last_ps, ideal_behind(net, part.qp, part.bytes, wire_bytes - net_wire_bytes(net, part.bytes)));
+    }
+    return n > 0 && one_port ? MAX(longest_ps, last_ps) : longest_ps;
 }
 
 sim_ps net_ideal_ack_ps(const struct net *net, uint32_t qp)
@@ -411,7 +446,7 @@ void net_packet_view(const struct net *net, uint32_t a, uint32_t b, uint32_t c, 
         return;
     uint32_t msg = message_of(net, a >> 1, b);
     if (msg != JOB_NONE) {
-        view->message_bytes = job_op_at(net->job, msg)->amount;
+        view->message_bytes = net->op[msg].bytes;
         view->first = b == net->op[msg].end_psn - net_message_pkts(net, view->message_bytes);
     }
     view->payload_bytes = (int64_t)packet_bytes(c) - net->frame_overhead - (view->first ? net->reth : 0);

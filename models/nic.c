@@ -66,7 +66,7 @@ static void next_message(const struct net *net, struct qp_tx *t, uint32_t msg)
     t->msg = msg;
     if (msg == JOB_NONE)
         return;
-    int64_t bytes = job_op_at(net->job, msg)->amount;
+    int64_t bytes = net->op[msg].bytes;
     t->msg_end = net->op[msg].end_psn;
     uint32_t n_pkts = net_message_pkts(net, bytes);
     t->msg_first = t->msg_end - n_pkts;
@@ -229,30 +229,38 @@ void nic_kick(struct net *net, struct sim_core *core, struct sim_node *node, uin
     kick(net, core, node, node->state, port, now_ps);
 }
 
-void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps)
+static void post_message(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t msg, sim_ps now_ps)
 {
-    uint32_t qp = net->op[op].qp;
+    uint32_t qp = net->op[msg].qp;
     struct qp_tx *t = &net->tx[qp];
     if (t->failed)
         return;
-    uint32_t n_pkts = net_message_pkts(net, job_op_at(net->job, op)->amount);
+    uint32_t n_pkts = net_message_pkts(net, net->op[msg].bytes);
     t->posted_psn += n_pkts;
-    net->op[op].end_psn = t->posted_psn;
+    net->op[msg].end_psn = t->posted_psn;
     if (t->last_msg == JOB_NONE)
-        net->qp[qp].first_msg = op;
+        net->qp[qp].first_msg = msg;
     else
-        net->op[t->last_msg].next = op;
-    t->last_msg = op;
+        net->op[t->last_msg].next = msg;
+    t->last_msg = msg;
     if (t->una_msg == JOB_NONE) {
-        t->una_msg = op;
+        t->una_msg = msg;
         t->una_end = t->posted_psn;
     }
     if (t->rnr_wait)
         return;
     if (t->msg == JOB_NONE)
-        next_message(net, t, op);
+        next_message(net, t, msg);
     if (t->state == QP_IDLE)
         wake(net, core, node, qp, now_ps);
+}
+
+void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t op, sim_ps now_ps)
+{
+    const struct op_run *run = &net->op[op];
+    post_message(net, core, node, op, now_ps);
+    for (uint32_t i = 0; i < run->n_more; i++)
+        post_message(net, core, node, run->more + i, now_ps);
 }
 
 /* ---- responder ------------------------------------------------------------ */
@@ -373,7 +381,11 @@ static void complete_sends(struct net *net, struct sim_core *core, struct sim_no
         t->una_msg = net->op[done].next;
         if (t->una_msg != JOB_NONE)
             t->una_end = net->op[t->una_msg].end_psn;
-        host_op_done(net, core, node, done, now_ps);
+        uint32_t op = net_message_op(net, done);
+        if (net->op[op].more_left > 0)
+            net->op[op].more_left--; /* other parts are under way */
+        else
+            host_op_done(net, core, node, op, now_ps);
     }
 }
 
@@ -487,6 +499,9 @@ static void other_timer(struct net *net, struct sim_core *core, struct sim_node 
         break;
     case TIMER_RX:
         nic_drained(net, core, node, arg, now_ps);
+        break;
+    case TIMER_STALL:
+        watchdog_stall(net, core, node, port, arg & 7, now_ps);
         break;
     case TIMER_POST:
         nic_post(net, core, node, arg, now_ps);

@@ -18,6 +18,7 @@ struct nic_port {
     _Alignas(64) sim_ps timeout_ps; /* 0: never */
     sim_ps adaptive_ps;   /* first timeout; 0: all have timeout_ps */
     sim_ps rnr_wait_ps;   /* asked for by its RNR NAKs */
+    sim_ps tx_latency_ps;
     uint32_t retry_cnt, rnr_retry;
     uint32_t tolerance_pkts, reorder_pkts;
     bool selective, rnr;

@@ -35,6 +35,7 @@ static bool set_port(struct nic_port *nic, const struct nic_params *p, GError **
     *nic = (struct nic_port){
         .timeout_ps = p->local_ack_timeout == 0 ? 0 : LOCAL_ACK_TIMEOUT_UNIT_PS << p->local_ack_timeout,
         .adaptive_ps = p->adaptive_retransmission ? p->adaptive_timeout_ps : 0,
+        .tx_latency_ps = p->tx_latency_ps,
         .rnr_wait_ps = nic_rnr_timer_ps((uint32_t)p->min_rnr_timer),
         .retry_cnt = (uint32_t)p->retry_cnt,
         .rnr_retry = (uint32_t)p->rnr_retry,
@@ -90,8 +91,10 @@ static bool build_qp(struct net *net, uint32_t qp, GError **err)
         net->reorder_words = MAX(net->reorder_words, (to->reorder_pkts + 63) / 64);
     if (!t->selective || t->window_pkts >= net->ack_interval)
         return true;
-    return fail(err, "nic.reorder_window: a window of %u packets would wait for ever for an ACK every %u; allowed: at least ack_interval",
-                t->window_pkts, net->ack_interval);
+    fail(err, "nic.reorder_window: a window of %u packets would wait for ever for an ACK every %u; allowed: at least ack_interval", t->window_pkts,
+         net->ack_interval);
+    uint32_t smaller = net->cold[from->reorder_pkts <= to->reorder_pkts ? t->port : r->port].graph_port;
+    return net_blame(net, NET_PARAMS_NIC, "reorder_window", net->graph->ports[smaller].node, NET_NONE, NET_SITE_ANY_CLASS, err);
 }
 
 /* Pages that no queue pair uses are never touched. */

@@ -118,7 +118,7 @@ struct nic_frame nic_lost_frame(struct net *net, struct sim_node *node, uint32_t
     uint32_t msg = t->una_msg;
     while ((int32_t)(net->op[msg].end_psn - psn) <= 0)
         msg = net->op[msg].next;
-    int64_t bytes = job_op_at(net->job, msg)->amount;
+    int64_t bytes = net->op[msg].bytes;
     uint32_t n_pkts = net_message_pkts(net, bytes), end = net->op[msg].end_psn;
     bool first = psn == end - n_pkts, last = psn + 1 == end;
     uint32_t payload = last ? (uint32_t)(bytes - (int64_t)(n_pkts - 1) * net->mtu) : net->mtu;

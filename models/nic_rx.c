@@ -75,7 +75,7 @@ static bool is_ready(const struct net *net, uint32_t qp)
     if (r->in_message || !net->nic[r->port]->rnr)
         return true;
     uint32_t msg = r->last_done == JOB_NONE ? net->qp[qp].first_msg : net->op[r->last_done].next;
-    return net->op[job_op_at(net->job, msg)->match].started;
+    return net->op[job_op_at(net->job, net_message_op(net, msg))->match].started;
 }
 
 /* Takes the expected packet. */

@@ -103,9 +103,9 @@ bool pfc_pause_end(struct net *net, struct sim_core *core, struct sim_node *node
     return true;
 }
 
-static sim_ps refresh_ps(const struct net *net, const struct port_hot *hot)
+static sim_ps refresh_ps(const struct port_hot *hot)
 {
-    return (sim_ps)((double)pfc_quanta_ps(hot, (uint32_t)net->config.pfc->quanta) * net->config.pfc->refresh);
+    return (sim_ps)((double)pfc_quanta_ps(hot, hot->profile->pause_quanta) * hot->profile->pause_refresh);
 }
 
 bool pfc_refresh(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class,
@@ -117,7 +117,7 @@ bool pfc_refresh(struct net *net, struct sim_core *core, struct sim_node *node, 
     cold->refresh_armed = (uint8_t)(cold->refresh_armed & ~bit);
     if (!(hot->xoff & bit))
         return false;
-    sim_ps due = cold->xoff_sent_ps[class] + refresh_ps(net, hot);
+    sim_ps due = cold->xoff_sent_ps[class] + refresh_ps(hot);
     if (due > now_ps) { /* an XON and a new XOFF came in between */
         cold->refresh_armed |= bit;
         sim_timer_add(core, node, due, NET_TIMER(TIMER_REFRESH, (uint64_t)port << 3 | class));
@@ -127,8 +127,8 @@ bool pfc_refresh(struct net *net, struct sim_core *core, struct sim_node *node, 
     return true;
 }
 
-void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
-             uint32_t priorities, sim_ps now_ps)
+void pfc_put_frame(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+                   uint32_t priorities, sim_ps now_ps)
 {
     struct port_hot *hot = &net->port[port];
     sim_ps wire_ps = net_wire(net, hot, net->pause_bytes);
@@ -147,6 +147,15 @@ void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint
     sim_send(core, hot->channel, hot->peer_node, now_ps + wire_ps + hot->pause_latency_ps, quanta, priorities, c);
 }
 
+void pfc_put(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+             uint32_t priorities, sim_ps now_ps)
+{
+    if (net->cold[port].stall)
+        priorities = watchdog_on_pause(net, core, node, port, quanta, priorities, now_ps);
+    if (priorities != 0)
+        pfc_put_frame(net, core, node, port, quanta, priorities, now_ps);
+}
+
 void pfc_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps)
 {
     struct port_hot *hot = &net->port[port];
@@ -155,11 +164,11 @@ void pfc_transmit(struct net *net, struct sim_core *core, struct sim_node *node,
     uint8_t bit = (uint8_t)(1u << class);
     hot->pause_todo = (uint16_t)(hot->pause_todo & ~bit);
     if (hot->xoff & bit) {
-        quanta = net->pause_timed ? (uint32_t)net->config.pfc->quanta : PACKET_PAUSE_FOREVER;
+        quanta = hot->profile->pause_quanta;
         cold->xoff_sent_ps[class] = now_ps;
-        if (net->pause_timed && !(cold->refresh_armed & bit)) {
+        if (quanta != PACKET_PAUSE_FOREVER && !(cold->refresh_armed & bit)) {
             cold->refresh_armed |= bit;
-            sim_timer_add(core, node, now_ps + refresh_ps(net, hot),
+            sim_timer_add(core, node, now_ps + refresh_ps(hot),
                           NET_TIMER(TIMER_REFRESH, (uint64_t)port << 3 | class));
         }
     }

@@ -59,6 +59,16 @@ const void *net_site_node(const struct net *net, enum net_params kind, uint32_t 
     return site ? site->at_node(site->user, kind, graph_node) : base(net, kind);
 }
 
+bool net_blame(const struct net *net, enum net_params kind, const char *key, uint32_t graph_node, uint32_t graph_port, uint32_t class,
+               GError **err)
+{
+    const struct net_site *site = net->config.site;
+    g_autofree char *origin = site && site->origin ? site->origin(site->user, kind, key, graph_node, graph_port, class) : NULL;
+    if (origin)
+        g_prefix_error(err, "%s: ", origin);
+    return false;
+}
+
 /* ---- maps ------------------------------------------------------------------------ */
 static bool parse_maps(const struct qos_params *qos, struct maps *m, GError **err)
 {
@@ -100,8 +110,10 @@ static bool build_codes(struct net *net, GError **err)
         if (!model_parse_eight(nic->class_dscp, dscp, 63, err) || !model_parse_eight(nic->class_pcp, pcp, 7, err))
             return false;
         for (uint32_t c = 0; c < NET_CLASSES; c++)
-            if (code_of(net, taken, dscp[c], pcp[c], c) < 0)
-                return fail_at(net, i, err, "nic.class_dscp: the NICs of a run may use at most 8 different pairs of DSCP and PCP");
+            if (code_of(net, taken, dscp[c], pcp[c], c) < 0) {
+                fail_at(net, i, err, "nic.class_dscp: the NICs of a run may use at most 8 different pairs of DSCP and PCP");
+                return net_blame(net, NET_PARAMS_NIC, "class_dscp", i, NET_NONE, NET_SITE_ANY_CLASS, err);
+            }
     }
     return true;
 }
@@ -130,9 +142,14 @@ static bool build_maps(struct net *net, uint32_t graph_node, const struct qos_pa
 }
 
 /* ---- thresholds -------------------------------------------------------------------- */
-static bool rule_for(const struct net *net, const struct param_map *map, const char *key, uint32_t graph_port, double *out,
+struct rule_place { enum net_params kind; uint32_t graph_port, class; };
+
+/* KEY of MAP, without its group, is for messages. */
+static bool rule_for(const struct net *net, const struct rule_place *at, const struct param_map *map, const char *key, double *out,
                      GError **err)
 {
+    uint32_t graph_port = at->graph_port;
+    const char *group = at->kind == NET_PARAMS_ECN ? "ecn" : "buffer";
     const struct net_port *port = &net->graph->ports[graph_port];
     if (param_map_get(map, port->rate_bps, out))
         return true;
@@ -140,18 +157,18 @@ static bool rule_for(const struct net *net, const struct param_map *map, const c
     char **names = (char **)net->config.node_names;
     const char *from = names ? names[port->node] : "node";
     const char *to = port->peer == NET_NONE ? "nothing" : names ? names[net->graph->ports[port->peer].node] : "node";
-    g_set_error(err, NET_ERROR, NET_ERROR_INPUT, "%s: no value for %s links, which the link %s - %s is; add %s:<value> to the map", key,
-                rate, from, to, rate);
-    return false;
+    g_set_error(err, NET_ERROR, NET_ERROR_INPUT, "%s.%s: no value for %s links, which the link %s - %s is; add %s:<value> to the map", group,
+                key, rate, from, to, rate);
+    return net_blame(net, at->kind, key, port->node, graph_port, at->class, err);
 }
 
 static bool build_pg(struct net *net, uint32_t graph_port, uint32_t pg, bool lossless, struct port_profile *out, GError **err)
 {
     const struct buffer_params *b = net_site_port(net, NET_PARAMS_BUFFER, graph_port, pg);
     struct pg_rule *rule = &out->pg[pg];
+    const struct rule_place at = {NET_PARAMS_BUFFER, graph_port, pg};
     double alpha = 0;
-    if (lossless ? !rule_for(net, &b->alpha, "buffer.alpha", graph_port, &alpha, err)
-                 : !rule_for(net, &b->lossy_pg_alpha, "buffer.lossy_pg_alpha", graph_port, &alpha, err))
+    if (lossless ? !rule_for(net, &at, &b->alpha, "alpha", &alpha, err) : !rule_for(net, &at, &b->lossy_pg_alpha, "lossy_pg_alpha", &alpha, err))
         return false;
     bool is_static = lossless ? b->threshold_mode == BUFFER_STATIC : b->lossy_pg_static_th_bytes > 0;
     rule->alpha_q16 = is_static ? 0 : (uint32_t)(alpha * 65536);
@@ -163,14 +180,17 @@ static bool build_pg(struct net *net, uint32_t graph_port, uint32_t pg, bool los
     rule->xon_offset = (uint32_t)b->xon_offset_bytes;
     const struct net_port *port = &net->graph->ports[graph_port];
     const struct buffer_headroom_terms terms = {
-        b, net_site_port(net, NET_PARAMS_PFC, graph_port, NET_SITE_ANY_CLASS), net->config.link,
+        b, net_site_port(net, NET_PARAMS_PFC, graph_port, NET_SITE_ANY_CLASS),
+        net_site_port(net, NET_PARAMS_LINK, graph_port, NET_SITE_ANY_CLASS),
         net_site_node(net, NET_PARAMS_SWITCH, port->node), net->mtu + net->frame_overhead + net->reth,
         __builtin_popcount(out->lossless_pgs)};
     double headroom = (double)buffer_headroom_bytes(&terms, port->rate_bps, port->delay_ps) * b->headroom_scale;
     out->headroom_needed =
         (uint32_t)MIN(buffer_headroom_needed_bytes(&terms, port->rate_bps, port->delay_ps), (int64_t)UINT32_MAX);
-    if (headroom > (double)UINT32_MAX)
-        return fail_at(net, port->node, err, "buffer.headroom: more than 4.29 GB of headroom for one class");
+    if (headroom > (double)UINT32_MAX) {
+        fail_at(net, port->node, err, "buffer.headroom: more than 4.29 GB of headroom for one class");
+        return net_blame(net, NET_PARAMS_BUFFER, "headroom", port->node, graph_port, pg, err);
+    }
     rule->headroom = (uint32_t)headroom;
     return true;
 }
@@ -180,8 +200,9 @@ static bool build_queue(struct net *net, uint32_t graph_port, uint32_t queue, bo
     const struct buffer_params *b = net_site_port(net, NET_PARAMS_BUFFER, graph_port, queue);
     const struct ecn_params *e = net_site_port(net, NET_PARAMS_ECN, graph_port, queue);
     struct queue_rule *rule = &out->queue[queue];
+    const struct rule_place in_buffer = {NET_PARAMS_BUFFER, graph_port, queue}, at = {NET_PARAMS_ECN, graph_port, queue};
     double alpha = 0, kmin = 0, kmax = 0, pmax = 0;
-    if (!rule_for(net, &b->lossy_alpha, "buffer.lossy_alpha", graph_port, &alpha, err))
+    if (!rule_for(net, &in_buffer, &b->lossy_alpha, "lossy_alpha", &alpha, err))
         return false;
     rule->reserved = (uint32_t)(lossless ? b->egress_reserved_bytes : b->lossy_reserved_bytes);
     if (lossless) {
@@ -198,11 +219,14 @@ static bool build_queue(struct net *net, uint32_t graph_port, uint32_t queue, bo
         return !e->enabled;
     if (!(marking >> queue & 1))
         return true;
-    if (!rule_for(net, &e->kmin, "ecn.kmin", graph_port, &kmin, err) || !rule_for(net, &e->kmax, "ecn.kmax", graph_port, &kmax, err) ||
-        !rule_for(net, &e->pmax, "ecn.pmax", graph_port, &pmax, err))
+    if (!rule_for(net, &at, &e->kmin, "kmin", &kmin, err) || !rule_for(net, &at, &e->kmax, "kmax", &kmax, err) ||
+        !rule_for(net, &at, &e->pmax, "pmax", &pmax, err))
         return false;
-    if (kmin > kmax)
-        return fail_at(net, net->graph->ports[graph_port].node, err, "ecn.kmin is above ecn.kmax on a link");
+    if (kmin > kmax) {
+        uint32_t node = net->graph->ports[graph_port].node;
+        fail_at(net, node, err, "ecn.kmin: above ecn.kmax on a link; allowed: at most kmax");
+        return net_blame(net, NET_PARAMS_ECN, "kmin", node, graph_port, queue, err);
+    }
     rule->kmin = (uint32_t)kmin;
     rule->kmax = (uint32_t)kmax;
     rule->pmax_fraction = ecn_fraction(pmax);
@@ -243,6 +267,8 @@ static bool build_one(struct net *net, uint32_t graph_port, uint32_t slice, stru
         !build_maps(net, node, net_site_port(net, NET_PARAMS_QOS, graph_port, NET_SITE_ANY_CLASS), out, &maps, err))
         return false;
     out->honours = pfc->enabled ? priorities : 0;
+    out->pause_quanta = pfc->timed ? (uint32_t)pfc->quanta : PACKET_PAUSE_FOREVER;
+    out->pause_refresh = pfc->refresh;
     for (uint32_t p = 0; p < NET_CLASSES; p++) {
         if (!(out->honours >> p & 1))
             continue;
@@ -329,7 +355,7 @@ static bool buffer_too_small(const struct net *net, uint32_t graph_node, const s
     }
     g_string_append(text, "; allowed: a larger buffer, less headroom (shorter cables, fewer lossless classes) or smaller reserves");
     g_set_error_literal(err, NET_ERROR, NET_ERROR_INPUT, text->str);
-    return false;
+    return net_blame(net, NET_PARAMS_BUFFER, "size", graph_node, NET_NONE, NET_SITE_ANY_CLASS, err);
 }
 
 static void add_need(const struct net *net, uint32_t graph_port, const struct buffer_params *b, struct buffer_need *need)

@@ -42,6 +42,8 @@ struct port_profile {
     uint8_t plain_pgs, plain_queues; /* lossless with headroom of its own; lossless without limits or marks at enqueue: most traffic */
     uint8_t lossless_pgs, lossless_queues;
     uint8_t honours;               /* priorities whose pause frames are obeyed */
+    uint32_t pause_quanta;         /* of its own pause frames; PACKET_PAUSE_FOREVER: until XON */
+    double pause_refresh;          /* they are repeated after this part of their time */
     uint8_t enqueue_marks;         /* queues that mark as a packet arrives; the others as it leaves */
     uint8_t strict_queues;
     uint8_t slice;                 /* ingress pool: index into net_vertex.pool */

@@ -1,4 +1,6 @@
-/* watchdog.c - PFC watchdog of switch ports, by the logic of SONiC's PFC_WD (Broadcom variant).
+/* watchdog.c - PFC watchdog of switch ports and of NIC ports.
+ *
+ * Switch: by the logic of SONiC's PFC_WD (Broadcom variant).
  *
  * Every poll_interval a port looks at its queues. A queue was stormed since the last look
  * if XOFFs arrived, it was paused at both looks and no pause ended in between; when that
@@ -6,12 +8,23 @@
  * priority group gets is dropped; forward: pauses are ignored; alert: it is counted. It is
  * over when no XOFF has arrived for restoration_time; XON frames don't count.
  * Left out: the NVIDIA variant (queue occupancy without progress), big_red_switch.
+ *
+ * NIC (ConnectX: port stall watchdog): a priority on which the port has paused its peer without break for
+ * nic_stall_critical is not paused any more. The peer's last pause runs out; what then comes fills the receive buffer of
+ * a port that is still stuck, and is dropped (rx_out_of_buffer). The port may pause again when it has said XON (its
+ * receive buffer has drained) or the storm ends. Left out: the warning at half that time.
  */
-#include "models/net_priv.h"
+#include "models/nic.h"
 
 static const struct pfcwd_params *params_at(const struct net *net, uint32_t port)
 {
     return net_site_port(net, NET_PARAMS_PFCWD, net->cold[port].graph_port, NET_SITE_ANY_CLASS);
+}
+
+static void build_stall(struct port_cold *cold, const struct pfcwd_params *p)
+{
+    cold->stall = g_new0(struct stall_watch, 1);
+    cold->stall->critical_ps = p->nic_stall_critical_ps;
 }
 
 bool watchdog_build(struct net *net, GError **err)
@@ -19,7 +32,12 @@ bool watchdog_build(struct net *net, GError **err)
     (void)err;
     for (uint32_t p = 0; p < net->n_ports; p++) {
         struct port_cold *cold = &net->cold[p];
-        if (net->port[p].channel == NET_NONE || !net->vertex[cold->node].is_switch || !params_at(net, p)->enabled)
+        bool is_switch = net->vertex[cold->node].is_switch;
+        if (net->port[p].channel == NET_NONE)
+            continue;
+        if (!is_switch && params_at(net, p)->nic_enabled)
+            build_stall(cold, params_at(net, p));
+        if (!is_switch || !params_at(net, p)->enabled)
             continue;
         cold->watch = g_new0(struct queue_watch, NET_CLASSES);
         for (int c = 0; c < NET_CLASSES; c++)
@@ -120,4 +138,63 @@ void watchdog_poll(struct net *net, struct sim_core *core, struct sim_node *node
         more |= look(net, core, node, port, c, now_ps);
     if (more)
         arm(net, core, node, port, now_ps);
+}
+
+/* ---- NIC ---------------------------------------------------------------------- */
+static void arm_stall(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t priority)
+{
+    struct stall_watch *w = net->cold[port].stall;
+    w->armed = (uint8_t)(w->armed | 1u << priority);
+    sim_timer_add(core, node, w->since_ps[priority] + w->critical_ps, NET_TIMER(TIMER_STALL, (uint64_t)port << 3 | priority));
+}
+
+void watchdog_forget(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t priorities, sim_ps now_ps)
+{
+    struct stall_watch *w = net->cold[port].stall;
+    for (uint32_t left = w ? priorities : 0; left; left &= left - 1) {
+        uint32_t priority = (uint32_t)__builtin_ctz(left), bit = 1u << priority;
+        w->until_ps[priority] = now_ps;
+        if (w->given_up & bit)
+            net_incident(net, core, node->state, NET_INCIDENT_NIC_WATCHDOG_OVER, port, priority, now_ps);
+        w->given_up = (uint8_t)(w->given_up & ~bit);
+    }
+}
+
+uint32_t watchdog_on_pause(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t quanta,
+                           uint32_t priorities, sim_ps now_ps)
+{
+    struct stall_watch *w = net->cold[port].stall;
+    if (quanta == 0) {
+        watchdog_forget(net, core, node, port, priorities, now_ps);
+        return priorities;
+    }
+    sim_ps lasts_ps = quanta == PACKET_PAUSE_FOREVER ? SIM_PS_MAX / 2 : pfc_quanta_ps(&net->port[port], quanta);
+    for (uint32_t left = priorities & ~(uint32_t)w->given_up; left; left &= left - 1) {
+        uint32_t priority = (uint32_t)__builtin_ctz(left);
+        if (w->until_ps[priority] <= now_ps)
+            w->since_ps[priority] = now_ps;
+        w->until_ps[priority] = now_ps + lasts_ps;
+        if (!(w->armed >> priority & 1))
+            arm_stall(net, core, node, port, priority);
+    }
+    return priorities & ~(uint32_t)w->given_up;
+}
+
+void watchdog_stall(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t priority, sim_ps now_ps)
+{
+    struct stall_watch *w = net->cold[port].stall;
+    uint32_t bit = 1u << priority;
+    w->armed = (uint8_t)(w->armed & ~bit);
+    if (w->until_ps[priority] <= now_ps)
+        return;
+    if (now_ps - w->since_ps[priority] < w->critical_ps) { /* there was a break */
+        arm_stall(net, core, node, port, priority);
+        return;
+    }
+    w->given_up = (uint8_t)(w->given_up | bit);
+    net->nic[port]->n.tx_pause_storm_error_events++;
+    net_incident(net, core, node->state, NET_INCIDENT_NIC_WATCHDOG, port, priority, now_ps);
+    /* A pause without end would outlast the one who sent it. */
+    if (net->port[port].profile->pause_quanta == PACKET_PAUSE_FOREVER)
+        pfc_put_frame(net, core, node, port, 0, bit, MAX(now_ps, net->port[port].busy_until_ps));
 }

@@ -62,6 +62,7 @@ static void add_hw_counters(const struct place *at)
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++)
         add(at, rows[i].value, "packets", "%s", rows[i].name);
+    add(at, n.tx_pause_storm_error_events, "1", "tx_pause_storm_error_events");
 }
 
 /* port_xmit_data and port_rcv_data count words of four bytes. */
@@ -154,7 +155,7 @@ static const struct record_column_spec incident_columns[] = {
     {"port_on_node", RECORD_I64, "1", "its port"},
     {"peer", RECORD_TEXT, "name", "node at the other end"},
     {"what", RECORD_TEXT, "name", "what happened"},
-    {"detail", RECORD_I64, "1", "queue of a storm, number of links known to be down, queue pairs moved"},
+    {"detail", RECORD_I64, "1", "queue of a storm, priority of a NIC's pauses, number of links known to be down, queue pairs moved"},
 };
 
 static const char *fault_name(const struct run *run, uint32_t i)
@@ -177,6 +178,8 @@ static char *incident_text(const struct run *run, const struct net_incident *i)
         return g_strdup("queue pairs moved to another port");
     case NET_INCIDENT_REROUTED:
         return g_strdup("new routes");
+    case NET_INCIDENT_NIC_WATCHDOG_OVER:
+        return g_strdup("NIC may pause again");
     default:
         return g_strdup("NIC gave up pausing");
     }
@@ -203,6 +206,18 @@ static void warn_of_storm(struct run *run, const struct net_incident *i)
                                                    peer, when, node, port_on_node, i->detail, v.pause_rx_frames, v.drop_pkts));
 }
 
+static void warn_of_stall(struct run *run, const struct net_incident *i)
+{
+    int64_t port_on_node;
+    const char *peer, *node = port_name(run, i->port, &port_on_node, &peer);
+    struct net_nic_counters n;
+    net_nic_counters(run->net, i->port, &n);
+    g_autofree char *when = units_human_time(i->t_ps);
+    g_ptr_array_add(run->warnings, g_strdup_printf("%s port %" G_GINT64_FORMAT " paused %s for pfcwd.nic_stall_critical without break and gave up at %s"
+                                                   " (priority %u, %" G_GUINT64_FORMAT " packets dropped by the NIC)",
+                                                   node, port_on_node, peer, when, i->detail, n.rx_out_of_buffer));
+}
+
 #define STORMS_NAMED 5
 
 void incidents_fill(struct run *run)
@@ -210,7 +225,7 @@ void incidents_fill(struct run *run)
     g_autoptr(GArray) all = net_incidents(run->net);
     struct record_table *table = record_table_add(run->book, "incidents", "Faults, storms and what the fabric did about them.",
                                                   ROWS(incident_columns));
-    int storms = 0;
+    int storms = 0, stalls = 0;
     for (guint k = 0; k < all->len; k++) {
         const struct net_incident *i = &g_array_index(all, struct net_incident, k);
         int64_t port_on_node;
@@ -222,6 +237,8 @@ void incidents_fill(struct run *run)
         record_append(table, i->t_ps, node, port_on_node, peer, what, (int64_t)i->detail);
         if (i->kind == NET_INCIDENT_STORM && storms++ < STORMS_NAMED)
             warn_of_storm(run, i);
+        if (i->kind == NET_INCIDENT_NIC_WATCHDOG && stalls++ < STORMS_NAMED)
+            warn_of_stall(run, i);
     }
 }
 

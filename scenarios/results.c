@@ -152,18 +152,18 @@ static bool add_flow(struct run *run, const struct job_flow *flow, struct record
     const struct job_op *op = job_op_at(run->job, flow->send_op);
     sim_ps start = net_op_start_ps(run->net, flow->send_op);
     sim_ps rx = net_op_done_ps(run->net, flow->recv_op), ack = net_op_done_ps(run->net, flow->send_op);
-    uint32_t qp = net_op_qp(run->net, flow->send_op);
     struct net_qp_view view = {.class = op->traffic_class};
-    int64_t ideal = 0;
-    if (qp != NET_NONE) {
-        net_qp_view(run->net, qp, 0, &view);
-        ideal = net_ideal_ps(run->net, qp, op->amount);
+    int64_t ideal = net_op_ideal_ps(run->net, flow->send_op);
+    uint64_t again = 0;
+    for (uint32_t i = 0; i < net_op_n_parts(run->net, flow->send_op); i++) {
+        net_qp_view(run->net, net_op_part(run->net, flow->send_op, i).qp, 0, &view);
+        again += view.retransmitted_pkts;
     }
     int64_t fct_rx = rx < 0 ? -1 : rx - start, fct_ack = ack < 0 ? -1 : ack - start;
     bool done = fct_rx >= 0 && fct_ack >= 0;
     if (table)
         record_append(table, (int64_t)flow->id, (int64_t)op->rank, (int64_t)op->peer, op->amount, (int64_t)view.class, (int64_t)start,
-                      fct_rx, fct_ack, ideal, (int64_t)done, (int64_t)view.retransmitted_pkts);
+                      fct_rx, fct_ack, ideal, (int64_t)done, (int64_t)again);
     if (!done)
         return true;
     g_array_append_val(fcts->rx, fct_rx);
@@ -236,8 +236,8 @@ static sim_ps wire_time(const struct run *run, uint32_t port, int64_t bytes)
 /* Time that the ends of one send need for its bytes alone; the larger sum of both so far. */
 static sim_ps load_of_send(struct run *run, GHashTable *loads, uint32_t index, const struct job_op *op)
 {
-    uint32_t qp = net_op_qp(run->net, index);
-    if (qp == NET_NONE) {
+    uint32_t n_parts = net_op_n_parts(run->net, index);
+    if (n_parts == 0) {
         const struct node_params *node = param_bag_get(run->scenario->bag, "node");
         sim_ps ps = (sim_ps)((__int128)op->amount * UNIT_BITS_PER_BYTE * UNIT_S / node->nvlink_rate_bps);
         uint64_t gpus = UINT64_C(1) << 35;
@@ -245,12 +245,17 @@ static sim_ps load_of_send(struct run *run, GHashTable *loads, uint32_t index, c
         sim_ps in = add_load(loads, op->collective, gpus | (uint64_t)op->peer << 1 | 1, ps);
         return MAX(out, in);
     }
-    struct net_qp_view view;
-    net_qp_view(run->net, qp, 0, &view);
-    int64_t bytes = net_wire_bytes(run->net, op->amount);
-    sim_ps out = add_load(loads, op->collective, (uint64_t)view.tx_port << 1, wire_time(run, view.tx_port, bytes));
-    sim_ps in = add_load(loads, op->collective, (uint64_t)view.rx_port << 1 | 1, wire_time(run, view.rx_port, bytes));
-    return MAX(out, in);
+    sim_ps most = 0;
+    for (uint32_t i = 0; i < n_parts; i++) {
+        struct net_part part = net_op_part(run->net, index, i);
+        struct net_qp_view view;
+        net_qp_view(run->net, part.qp, 0, &view);
+        int64_t bytes = net_wire_bytes(run->net, part.bytes);
+        sim_ps out = add_load(loads, op->collective, (uint64_t)view.tx_port << 1, wire_time(run, view.tx_port, bytes));
+        sim_ps in = add_load(loads, op->collective, (uint64_t)view.rx_port << 1 | 1, wire_time(run, view.rx_port, bytes));
+        most = MAX(most, MAX(out, in));
+    }
+    return most;
 }
 
 /* Longest time that any port or GPU of each collective needs for what it sends or receives. (transfer full) */
@@ -323,7 +328,7 @@ static const struct record_column_spec message_columns[] = {
     {"dst", RECORD_I64, "1", "rank that receives"},
     {"bytes", RECORD_I64, "bytes", "payload"},
     {"collective", RECORD_I64, "1", "row of collectives; -1: none"},
-    {"queue_pair", RECORD_I64, "1", "queue pair that carried it; -1: inside the server"},
+    {"queue_pair", RECORD_I64, "1", "queue pair that carried it, or its first part; -1: inside the server"},
     {"start_ps", RECORD_I64, "ps", "time at which it was posted; -1: not yet"},
     {"rx_ps", RECORD_I64, "ps", "time at which its last byte was received and wanted; -1: not yet"},
     {"ack_ps", RECORD_I64, "ps", "time of its last acknowledgement; -1: not yet"},

@@ -34,21 +34,23 @@ static int static_route(struct run *run, const struct net_route_request *r, uint
 
 static struct route_key key_of(const struct net_route_request *r)
 {
-    return r->reverse ? (struct route_key){.src = r->dst_rank, .dst = r->src_rank, .sport = r->sport, .dport = ROCE_PORT}
-                      : (struct route_key){.src = r->src_rank, .dst = r->dst_rank, .sport = r->sport, .dport = ROCE_PORT};
+    return (struct route_key){.src = r->reverse ? r->dst_rank : r->src_rank,
+                              .dst = r->reverse ? r->src_rank : r->dst_rank,
+                              .sport = r->sport,
+                              .dport = ROCE_PORT,
+                              .qpn = r->qpn};
 }
 
 static int route(void *user, const struct net_route_request *r, uint32_t *ports, int max, GError **err)
 {
     struct run *run = user;
-    const struct routing_params *p = param_bag_get(run->scenario->bag, "routing");
-    if (p->mode == ROUTING_STATIC && r->flow_id != JOB_NONE) {
+    if (run->routing->mode == ROUTING_STATIC && r->flow_id != JOB_NONE) {
         int n = static_route(run, r, ports, max, err);
         if (n != 0)
             return n;
     }
     struct route_key key = key_of(r);
-    return routes_path(run->routes, &key, (uint64_t)p->ecmp_seed, p->ecmp_seed_per_switch, ports, max, err);
+    return routes_path(run->routes, &key, &run->ecmp, ports, max, err);
 }
 
 static uint32_t next_hops(void *user, uint32_t node, uint32_t rank, const uint64_t *down, uint32_t *ports, uint32_t max)
@@ -56,12 +58,17 @@ static uint32_t next_hops(void *user, uint32_t node, uint32_t rank, const uint64
     return routes_next_hops(((struct run *)user)->routes, node, rank, down, ports, max);
 }
 
+static bool pinned(void *user, const struct net_route_request *r)
+{
+    const struct run *run = user;
+    return r->flow_id != JOB_NONE && g_hash_table_contains(run->path_of_flow, GUINT_TO_POINTER(r->flow_id + 1));
+}
+
 static uint64_t hash(void *user, const struct net_route_request *r, uint32_t node)
 {
     const struct run *run = user;
-    const struct routing_params *p = run->routing;
     struct route_key key = key_of(r);
-    return routes_hash(&key, (uint64_t)p->ecmp_seed, p->ecmp_seed_per_switch, node);
+    return ecmp_hash_at(&run->ecmp, &key, node, run->fabric->graph.nodes[node].tier);
 }
 
 static enum net_lb balancing(const struct routing_params *p)
@@ -88,7 +95,7 @@ static void index_paths(struct run *run)
 }
 
 /* ---- set-up -------------------------------------------------------------------- */
-/* A message that opens with "group.key:" gets the place where that key was set in front. */
+/* A message that opens with "group.key:" gets the place where that key was set in front; what a layer set has it already. */
 static void prefix_origin(const struct scenario *scenario, GError **err)
 {
     if (!err || !*err)
@@ -98,7 +105,11 @@ static void prefix_origin(const struct scenario *scenario, GError **err)
         return;
     g_autofree char *group = g_strndup(text, (gsize)(dot - text));
     g_autofree char *key = g_strndup(dot + 1, (gsize)(colon - dot - 1));
-    if (!param_bag_find(scenario->bag, group))
+    const struct param_group *table = param_bag_find(scenario->bag, group);
+    bool known = false;
+    for (int r = 0; table && r < table->n_rows; r++)
+        known |= strcmp(table->rows[r].key, key) == 0;
+    if (!known)
         return;
     const char *origin = param_bag_origin(scenario->bag, group, key);
     bool is_default = !origin || strcmp(origin, "default") == 0;
@@ -131,6 +142,11 @@ static const void *values_at_node(void *user, enum net_params kind, uint32_t nod
     return site_at_node(user, kind, node);
 }
 
+static char *value_origin(void *user, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class)
+{
+    return site_origin(user, kind, key, node, port, class);
+}
+
 /* Ports that the options name, each once. */
 static bool find_captures(struct run *run, GError **err)
 {
@@ -153,7 +169,7 @@ static bool build_site(struct run *run, GError **err)
 {
     run->site = site_new(run->scenario->bag, run->fabric, err);
     run->faults = run->site ? site_faults(run->site, err) : NULL;
-    run->net_site = (struct net_site){values_at_port, values_at_node, run->site};
+    run->net_site = (struct net_site){values_at_port, values_at_node, run->site, value_origin};
     return run->faults != NULL;
 }
 
@@ -175,6 +191,7 @@ static bool build(struct run *run, GError **err)
             g_ptr_array_add(run->warnings, g_strdup(*note));
     run->routes = routes_new(run->fabric);
     run->routing = param_bag_get(bag, "routing");
+    run->ecmp = ecmp_hash_of(run->routing);
     run->job = workload_load(param_bag_get(bag, "workload"), param_bag_get(bag, "collective"), run->fabric,
                              run->scenario->base_dir, run->warnings, err);
     if (!run->job) {
@@ -200,6 +217,7 @@ static bool build(struct run *run, GError **err)
                                 .route_user = run,
                                 .next_hops = next_hops,
                                 .hash = hash,
+                                .pinned = run->routing->mode == ROUTING_STATIC ? pinned : NULL,
                                 .lb = balancing(run->routing),
                                 .adaptive_choices = (uint32_t)run->routing->adaptive_choices,
                                 .flowlet_gap_ps = run->routing->flowlet_gap_ps,
@@ -233,13 +251,24 @@ static void warn_of_falling_thresholds(struct run *run, const struct param_map *
     }
 }
 
+/* Some NIC goes back N as soon as a packet overtakes another one. */
+static bool reordering_looks_like_loss(const struct run *run)
+{
+    const struct net_graph *g = &run->fabric->graph;
+    for (uint32_t i = 0; i < g->n_nodes; i++) {
+        const struct nic_params *nic = g->nodes[i].kind == NET_HOST ? site_at_node(run->site, NET_PARAMS_NIC, i) : NULL;
+        if (nic && nic->recovery == NIC_GO_BACK_N && nic->reorder_tolerance == 0)
+            return true;
+    }
+    return false;
+}
+
 static void warn_of_settings(struct run *run)
 {
     const struct routing_params *routing = param_bag_get(run->scenario->bag, "routing");
     if (run->job->paths->len > 0 && routing->mode != ROUTING_STATIC)
         g_ptr_array_add(run->warnings, g_strdup("workload.paths is not used: routing.mode is not static"));
-    const struct nic_params *nic = param_bag_get(run->scenario->bag, "nic");
-    if (balancing(routing) != NET_LB_FIXED && nic->recovery == NIC_GO_BACK_N && nic->reorder_tolerance == 0)
+    if (balancing(routing) != NET_LB_FIXED && reordering_looks_like_loss(run))
         g_ptr_array_add(run->warnings, g_strdup("routing.mode reorders packets, and nic.recovery go_back_n with reorder_tolerance 0 takes that for "
                                                 "loss and sends again; use selective_repeat or a reorder_tolerance"));
     const struct ecn_params *ecn = param_bag_get(run->scenario->bag, "ecn");

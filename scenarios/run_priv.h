@@ -18,6 +18,7 @@ struct run {
     GArray *faults; /* struct net_fault */
     struct routes *routes;
     const struct routing_params *routing;
+    struct ecmp_hash ecmp;
     struct job *job;
     struct net_config config;
     struct net *net;

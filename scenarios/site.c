@@ -36,6 +36,15 @@ static const struct { enum net_params kind; const char *key; } node_keys[] = {
     {NET_PARAMS_NIC, "*"},
 };
 
+/* Keys of which the run has one value. */
+static const struct { enum net_params kind; const char *key; } run_keys[] = {
+    {NET_PARAMS_NIC, "mtu"},           {NET_PARAMS_NIC, "congestion_control"}, {NET_PARAMS_NIC, "window"},
+    {NET_PARAMS_NIC, "ack_interval"},  {NET_PARAMS_NIC, "ack_bypass_pfc"},     {NET_PARAMS_NIC, "np_mode"},
+    {NET_PARAMS_NIC, "repace"},        {NET_PARAMS_LINK, "preamble_ifg"},      {NET_PARAMS_LINK, "frame_overhead"},
+    {NET_PARAMS_LINK, "reth"},         {NET_PARAMS_LINK, "ack_frame"},         {NET_PARAMS_LINK, "cnp_frame"},
+    {NET_PARAMS_LINK, "pfc_frame"},
+};
+
 /* Which layers hold where, while a site is built. */
 struct masks {
     uint64_t *node, *port;
@@ -72,6 +81,20 @@ static bool check_keys(const struct param_bag *bag, enum net_params kind, int la
             continue;
         g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS, "%s: [%s:%s]: %s: holds for a whole node; allowed: in [%s] or [%s:NODE]", origin,
                     group, param_bag_layer_name(bag, group, layer), key, group, group);
+        return false;
+    }
+    return true;
+}
+
+static bool check_run_keys(const struct param_bag *bag, enum net_params kind, int layer, GError **err)
+{
+    const char *group = groups[kind].name;
+    for (size_t i = 0; i < G_N_ELEMENTS(run_keys); i++) {
+        const char *key = run_keys[i].key, *origin = run_keys[i].kind == kind ? param_bag_layer_key_origin(bag, group, layer, key) : NULL;
+        if (!origin)
+            continue;
+        g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS, "%s: [%s:%s]: %s: holds for the whole run; allowed: in [%s]", origin, group,
+                    param_bag_layer_name(bag, group, layer), key, group);
         return false;
     }
     return true;
@@ -132,7 +155,7 @@ static bool add_layer(const struct site *site, enum net_params kind, int layer, 
     g_autoptr(GPtrArray) terms = site_parse(param_bag_layer_name(site->bag, group, layer), err);
     if (!terms || !check_classes(kind, terms, err))
         return prefix_layer(site->bag, group, layer, err);
-    if (names_part_of_a_node(terms) && !check_keys(site->bag, kind, layer, err))
+    if ((names_part_of_a_node(terms) && !check_keys(site->bag, kind, layer, err)) || !check_run_keys(site->bag, kind, layer, err))
         return false;
     for (guint i = 0; i < terms->len; i++)
         if (!add_term(site->fabric, g_ptr_array_index(terms, i), groups[kind].kinds, UINT64_C(1) << layer, masks, err))
@@ -237,6 +260,31 @@ const void *site_at_node(const struct site *site, enum net_params kind, uint32_t
 {
     const struct site_group *group = &site->groups[kind];
     return group->by_node ? group->by_node[node] : group->base;
+}
+
+static bool layer_holds(const struct site *site, enum net_params kind, int layer, uint32_t node, uint32_t port, uint32_t class)
+{
+    const struct net_graph *g = &site->fabric->graph;
+    g_autoptr(GPtrArray) terms = site_parse(param_bag_layer_name(site->bag, groups[kind].name, layer), NULL);
+    for (guint i = 0; terms && i < terms->len; i++) {
+        const struct site_term *term = g_ptr_array_index(terms, i);
+        g_autofree uint8_t *nodes = g_malloc0(MAX(g->n_nodes, 1)), *ports = g_malloc0(MAX(g->n_ports, 1));
+        bool of_class = term->classes == 0 || (class < CLASSES && term->classes >> class & 1);
+        if (of_class && site_match(site->fabric, term, groups[kind].kinds, nodes, ports, NULL) && (port == NET_NONE ? nodes[node] : ports[port]))
+            return true;
+    }
+    return false;
+}
+
+char *site_origin(const struct site *site, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class)
+{
+    const char *group = groups[kind].name;
+    for (int layer = param_bag_n_layers(site->bag, group); layer-- > 0;) {
+        const char *origin = param_bag_layer_key_origin(site->bag, group, layer, key);
+        if (origin && layer_holds(site, kind, layer, node, port, class))
+            return g_strdup_printf("%s: [%s:%s]", origin, group, param_bag_layer_name(site->bag, group, layer));
+    }
+    return NULL;
 }
 
 GArray *site_ports(const struct fabric *fabric, const char *text, const char *origin, GError **err)

@@ -8,7 +8,8 @@
  *   leaf3/spine1:2   of parallel links between the two the third, in port order (from 0); without a number all of them
  *   leaf*#3-4        priority groups and queues 3 and 4 of all its ports (groups buffer and ecn alone)
  * For [link:...] it is the direction NODE -> PEER. A selector that matches nothing is an error that names what there is.
- * Keys that belong to a whole node (such as buffer.size) can't be set where a peer or a class is named.
+ * Keys that belong to a whole node (such as buffer.size) can't be set where a peer or a class is named, those of the
+ * whole run (such as nic.mtu) in no layer.
  */
 #ifndef FABRICAST_SCENARIOS_SITE_H
 #define FABRICAST_SCENARIOS_SITE_H
@@ -27,6 +28,10 @@ void site_free(struct site *site); /* accepts NULL */
 const void *site_at_port(const struct site *site, enum net_params kind, uint32_t port, uint32_t class);
 /* Values of node-wide keys. */
 const void *site_at_node(const struct site *site, enum net_params kind, uint32_t node);
+
+/* "FILE:LINE: [GROUP:SELECTOR]" of the last layer that sets KEY of a group and holds at PORT of NODE for CLASS (NET_NONE: at
+ * the node as such); NULL: the value is that of [GROUP]. (transfer full) */
+char *site_origin(const struct site *site, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class);
 
 /* The items of [fault:NAME], one for each place that matches and each time it happens, in order of start.
  * (transfer full: GArray of struct net_fault). NULL with ERR set. */

@@ -14,6 +14,7 @@
 #define FABRICAST_TOPOLOGIES_FABRIC_H
 
 #include "models/net_graph.h"
+#include "topologies/ecmp_hash.h"
 #include <glib.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -57,9 +58,6 @@ void fabric_dot(const struct fabric *fabric, FILE *out); /* Graphviz */
 /* ---- routes: all shortest paths, ECMP choice by hash ---------------------- */
 struct routes; /* opaque; caches distances per destination switch; not for two threads at once */
 
-/* The fields that ECMP hashes. Addresses are endpoint numbers. */
-struct route_key { uint32_t src, dst; uint16_t sport, dport; };
-
 /* FABRIC is borrowed and must outlive the routes. */
 struct routes *routes_new(const struct fabric *fabric);
 void routes_free(struct routes *routes);
@@ -67,16 +65,13 @@ void routes_free(struct routes *routes);
 int routes_hops(struct routes *routes, uint32_t src, uint32_t dst);
 /* Egress ports (global port index) of every node on the path for KEY, source NIC port first, into PORTS
  * (room for MAX). At each switch the candidates are its ports one hop nearer to KEY.dst, in port order
- * (parallel links count apart); the choice is hash(KEY, seed of that switch) mod candidates. SEED_PER_SWITCH
- * false gives every switch the same seed (polarisation). Returns the number of ports, -1 with ERR set when
- * unreachable. Pure function of its arguments. */
-int routes_path(struct routes *routes, const struct route_key *key, uint64_t seed, bool seed_per_switch,
-                uint32_t *ports, int max, GError **err);
+ * (parallel links count apart); the choice is ecmp_hash_at(HASH, KEY, that switch) mod candidates. Returns the
+ * number of ports, -1 with ERR set when unreachable. Pure function of its arguments. */
+int routes_path(struct routes *routes, const struct route_key *key, const struct ecmp_hash *hash, uint32_t *ports, int max,
+                GError **err);
 /* Ports of switch NODE on shortest paths to a live port of RANK's NIC, ascending, with the ports of the bit set DOWN (both
  * ends of a dead link; NULL: none) left out; their number. What routes_path() takes is among them when nothing is down. */
 uint32_t routes_next_hops(struct routes *routes, uint32_t node, uint32_t rank, const uint64_t *down, uint32_t *ports, uint32_t max);
-/* The hash by which routes_path() chooses at NODE: candidate hash mod their number. Pure. */
-uint64_t routes_hash(const struct route_key *key, uint64_t seed, bool seed_per_switch, uint32_t node);
 /* Same for a path given as node ids (source host ... destination host). Of parallel links the lowest-numbered
  * port is taken that the path does not use yet. */
 int routes_from_nodes(const struct fabric *fabric, const uint32_t *nodes, uint32_t n_nodes, uint32_t *ports, int max, GError **err);

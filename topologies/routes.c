@@ -4,12 +4,10 @@
  * relay), the first time that somebody asks for that switch: 2 bytes a switch, so a k = 32 fat tree needs 1.3
  * MB in all. A path walks down these distances; what one hop costs is the number of the switch's ports.
  */
-#include "sim/rng.h"
 #include "topologies/fabric_priv.h"
 #include <string.h>
 
-#define NO_PATH  UINT16_MAX
-#define MIX_STEP UINT64_C(0x9e3779b97f4a7c15)
+#define NO_PATH UINT16_MAX
 
 struct routes {
     const struct fabric *fabric;
@@ -147,18 +145,9 @@ static const uint16_t *distances_to(struct routes *routes, uint32_t destination)
     return routes->distance[destination];
 }
 
-/* ---- the hash ------------------------------------------------------------ */
-
-static uint64_t node_seed(uint64_t seed, bool per_node, uint32_t node)
+static uint64_t hash_at(const struct routes *routes, const struct ecmp_hash *hash, const struct route_key *key, uint32_t node)
 {
-    return sim_mix64(per_node ? seed + MIX_STEP * ((uint64_t)node + 1) : seed);
-}
-
-/* The destination port is mixed in after the addresses, so that swapping fields never gives the same sum. */
-static uint64_t hash_key(const struct route_key *key, uint64_t seed)
-{
-    uint64_t addresses = sim_mix64(seed ^ ((uint64_t)key->src << 32 | key->dst));
-    return sim_mix64(addresses + MIX_STEP * (1 + ((uint64_t)key->sport << 16 | key->dport)));
+    return ecmp_hash_at(hash, key, node, routes->fabric->graph.nodes[node].tier);
 }
 
 /* ---- first and last link --------------------------------------------------- */
@@ -220,16 +209,14 @@ static struct access best_access(struct routes *routes, uint32_t src, uint32_t d
     return best;
 }
 
-static struct access choose_access(struct routes *routes, const struct route_key *key, uint64_t seed,
-                                   bool per_switch)
+static struct access choose_access(struct routes *routes, const struct route_key *key, const struct ecmp_hash *hash)
 {
     uint64_t n;
     struct access access = best_access(routes, key->src, key->dst, 0, &n);
     if (n <= 1)
         return access;
     uint32_t host = routes->fabric->graph.endpoints[key->src].node;
-    uint64_t hash = hash_key(key, node_seed(seed, per_switch, host));
-    return best_access(routes, key->src, key->dst, hash % n, &n);
+    return best_access(routes, key->src, key->dst, hash_at(routes, hash, key, host) % n, &n);
 }
 
 /* ---- public ----------------------------------------------------------------- */
@@ -282,8 +269,8 @@ static bool key_ok(const struct net_graph *graph, const struct route_key *key, G
                        graph->n_endpoints);
 }
 
-int routes_path(struct routes *routes, const struct route_key *key, uint64_t seed, bool seed_per_switch,
-                uint32_t *ports, int max, GError **err)
+int routes_path(struct routes *routes, const struct route_key *key, const struct ecmp_hash *hash, uint32_t *ports, int max,
+                GError **err)
 {
     const struct net_graph *graph = &routes->fabric->graph;
     if (!key_ok(graph, key, err))
@@ -291,7 +278,7 @@ int routes_path(struct routes *routes, const struct route_key *key, uint64_t see
     use_down(routes, NULL);
     if (graph->endpoints[key->src].node == graph->endpoints[key->dst].node)
         return 0;
-    struct access access = choose_access(routes, key, seed, seed_per_switch);
+    struct access access = choose_access(routes, key, hash);
     if (!path_ok(routes, key, &access, max, err))
         return -1;
     int n = 0;
@@ -301,18 +288,12 @@ int routes_path(struct routes *routes, const struct route_key *key, uint64_t see
     uint32_t last = peer_switch(routes, access.dst_port);
     const uint16_t *distance = distances_to(routes, last);
     for (uint32_t s = peer_switch(routes, access.src_port); s != last;) {
-        uint64_t hash = hash_key(key, node_seed(seed, seed_per_switch, routes->node_of_switch[s]));
-        uint32_t i = next_hop(routes, distance, s, hash);
+        uint32_t i = next_hop(routes, distance, s, hash_at(routes, hash, key, routes->node_of_switch[s]));
         ports[n++] = routes->adjacent_port[i];
         s = routes->adjacent_switch[i];
     }
     ports[n++] = graph->ports[access.dst_port].peer;
     return n;
-}
-
-uint64_t routes_hash(const struct route_key *key, uint64_t seed, bool seed_per_switch, uint32_t node)
-{
-    return hash_key(key, node_seed(seed, seed_per_switch, node));
 }
 
 /* Links from switch S to NIC port PORT, the last one counted; NO_PATH: none. */

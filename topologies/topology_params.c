@@ -1,5 +1,7 @@
 /* topology_params.c - descriptor rows of [topology] and [routing], and their cross-checks. */
 #include "topologies/topology_params.h"
+
+#include "topologies/ecmp_hash.h"
 #include <inttypes.h>
 
 #define P PARAMS_ASSERT
@@ -81,6 +83,14 @@ static bool check_topology(const void *values, const char **key, GError **err)
     return p->kind != TOPOLOGY_RAIL_CLOS || (check_server(p, key, err) && check_cores(p, key, err));
 }
 
+static bool check_routing(const void *values, const char **key, GError **err)
+{
+    const struct routing_params *p = values;
+    unsigned fields;
+    *key = "hash_fields";
+    return ecmp_parse_fields(p->hash_fields, &fields, err);
+}
+
 const struct param_group topology_param_group = {
     .name = "topology",
     .doc = "How the fabric is built, or the file it is read from.",
@@ -96,4 +106,5 @@ const struct param_group routing_param_group = {
     .rows = routing_rows,
     .n_rows = (int)G_N_ELEMENTS(routing_rows),
     .struct_size = sizeof(struct routing_params),
+    .check = check_routing,
 };

@@ -65,3 +65,37 @@ def case_17b(context):
     refused = context.run("case_17b.ini")
     fab.expect_exit(refused, fab.BAD_INPUT)
     fab.expect_text(refused.stderr, r"2 components", r"\{0-3\}\s*,\s*\{4-7\}|0-3.*4-7")
+
+
+LAYERS = """[topology]
+kind = leaf_spine
+hosts = 8
+leaves = 2
+spines = 2
+host_rate = 100Gbps
+leaf_rate = 100Gbps
+[workload]
+kind = collective
+[collective]
+op = all_reduce
+algorithm = ring
+bytes = 1MiB
+"""
+
+
+def case_layers_named(context):
+    """What a layer sets and the fabric refuses is told with the layer's line and selector, not the group's."""
+    rows = [
+        ("[ecn]\nkmin = 100Gbps:100KB 400Gbps:400KB\n[ecn:leaf0/*]\nkmin = 25Gbps:100KB\n", 17, r"\[ecn:leaf0/\*\]: ecn\.kmin: no value for 100Gbps links"),
+        ("[ecn]\nkmin = 25Gbps:100KB\n", 15, r"ecn\.kmin: no value for 100Gbps links"),
+        ("[buffer]\nsize = 32MB\n[buffer:leaf1]\nxon = 0B\nsize = 1KB\n", 18, r"\[buffer:leaf1\]: buffer\.size: leaf1 needs"),
+        ("[buffer:spine*]\nalpha = 50Gbps:1/8\n", 15, r"\[buffer:spine\*\]: buffer\.alpha: no value for 100Gbps links"),
+        ("[nic]\nclass_dscp = 0 8 16 24 32 40 48 56\n[nic:node3]\nclass_dscp = 1 8 16 24 32 40 48 56\n", 17, r"\[nic:node3\]: nic\.class_dscp: the NICs"),
+        ("[nic]\nrecovery = selective_repeat\nack_interval = 100\n[nic:node3]\nreorder_window = 64\n", 18,
+         r"\[nic:node3\]: nic\.reorder_window: a window of 64 packets"),
+        ("[nic:node3]\nmtu = 1024B\n", 15, r"\[nic:node3\]: mtu: holds for the whole run"),
+    ]
+    for i, (text, line, words) in enumerate(rows):
+        result = fab.run(context.binary, context.scratch_file(f"layers{i}.ini", LAYERS + text))
+        fab.expect_exit(result, fab.BAD_INPUT)
+        fab.expect_text(result.stderr, rf"layers{i}\.ini:{line}: {words}")

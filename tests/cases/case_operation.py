@@ -130,6 +130,10 @@ def case_12(context):
         plain = fab.run_ok(context.binary, scenario, sets=[f"routing.mode={mode}"])
         fab.expect(plain.summary("drop_pkts") == 0 and plain.summary("spurious_pkts") > 0, f"{mode}: no spurious retransmissions")
         fab.expect_text("\n".join(plain.warnings()), r"reorders packets", r"spurious: 0 dropped")
+        layered = fab.run_ok(context.binary, scenario, sets=[f"routing.mode={mode}", "nic.reorder_tolerance=60000", "nic.reorder_window=65536",
+                                                             "nic:node0.reorder_tolerance=0"])
+        fab.expect_text("\n".join(layered.warnings()), r"reorders packets")
+        fab.expect(not any("reorders" in text for text in tolerant.warnings()), f"{mode}: warned of tolerant NICs")
         print(f"  {mode}, go-back-N: {plain.summary('makespan_ps') / PS_US:,.0f} us, {plain.summary('spurious_pkts'):,.0f} spurious")
 
 
@@ -166,6 +170,69 @@ def case_balls(context):
         fab.expect_between(f"maximum load, {mode}", worst, 1, 1.05)
 
 
+def case_balls_hashes(context):
+    """The same by the hashes of ASICs: 2.59 with source ports drawn; XOR of a shifted permutation's addresses puts all on one.
+
+    1,000 seeds a hash. Without ports the addresses alone decide, and 10.0.0.i XOR 10.0.0.(i + 8) is one value for all flows.
+    """
+    for name in ("crc16", "crc32", "crc32c", "xor"):
+        sets = [f"routing.hash={name}"]
+        mean = sum(max(loads(context.run_ok("balls.ini", sets=sets, seed=seed))) for seed in range(1, 1001)) / 1000
+        fab.expect_between(f"mean maximum load, {name}", mean, 2.59 * 0.97, 2.59 * 1.03)
+        bare = max(loads(context.run_ok("balls.ini", sets=[*sets, "routing.hash_fields=src,dst"])))
+        print(f"  {name} of addresses alone: the fullest bears {bare:.2f}")
+        fab.expect(bare == 8 if name == "xor" else bare < 8, f"{name} of addresses alone: {bare}")
+    sets = ["routing.hash=crc16", "routing.hash_fields=dst,vlan"]
+    result = context.run("balls.ini", sets=sets)
+    fab.expect_exit(result, fab.BAD_INPUT)
+    fab.expect_text(result.stderr, r"--set: routing\.hash_fields: 'vlan' is no field; allowed: src, dst, protocol, sport, dport, qpn")
+
+
+POLARISED = """[topology]
+kind = fat_tree
+k = 8
+[workload]
+kind = flows
+file = {flows}
+"""
+
+
+def uplinks(result, tier):
+    """Packets on each uplink of every switch whose name begins with TIER: lists, one a switch."""
+    above = {"edge": "agg", "agg": "core"}[tier]
+    switches = {}
+    for row in result.table("ports"):
+        if row["node"].startswith(tier) and row["peer"].startswith(above):
+            switches.setdefault(row["node"], []).append(row["data_pkts"])
+    return list(switches.values())
+
+
+def case_polarisation(context):
+    """One hash seed on all tiers of a k = 8 fat tree: each aggregation switch uses 1 of its 4 uplinks; seeds of their own: 4, for a mixer.
+
+    CRC and XOR are linear: another seed adds a constant to every hash, so what an edge switch sends to one still goes on over one
+    uplink. Four edge switches then use 4 (1 - (3/4)^4) = 2.73 of the 4 on average. Other bits of the hash at each tier use all.
+    """
+    flows = "".join(f"{host},{(host + 64) % 128},4096\n" for host in range(128) for _ in range(8))
+    scenario = context.scratch_file("polarised.ini", POLARISED.format(flows=context.scratch_file("flows.csv", "src,dst,bytes\n" + flows)))
+    for name in ("mix", "crc16", "crc32", "crc32c", "xor"):
+        means = {}
+        for label, sets in (("shared seed", ["routing.ecmp_seed_per_switch=false"]), ("seeds of their own", []),
+                            ("other bits", ["routing.ecmp_seed_per_switch=false", "routing.hash_offset_per_tier=3"])):
+            result = fab.run_ok(context.binary, scenario, sets=[f"routing.hash={name}", *sets])
+            used = [sum(packets > 0 for packets in switch) for switch in uplinks(result, "agg")]
+            fab.expect(len(used) == 32 and all(sum(p > 0 for p in edge) == 4 for edge in uplinks(result, "edge")), "edges do not use all")
+            means[label] = sum(used) / len(used)
+            worst = max(4 * max(switch) / sum(switch) for switch in uplinks(result, "agg"))
+            print(f"  {name}, {label}: {means[label]:.2f} of 4 uplinks in use, the fullest bears {worst:.2f} times its share")
+        fab.expect(means["shared seed"] == 1, f"{name}, shared seed: {means}")
+        fab.expect(means["other bits"] == 4, f"{name}, other bits: {means}")
+        if name == "mix":
+            fab.expect(means["seeds of their own"] == 4, f"mix, seeds of their own: {means}")
+        else:
+            fab.expect_between(f"{name}, seeds of their own: uplinks in use", means["seeds of their own"], 2.3, 3.2)
+
+
 # ---- pauses -------------------------------------------------------------------------
 
 def case_26(context):
@@ -185,6 +252,27 @@ def case_26(context):
     fab.expect_text("\n".join(result.warnings()), r"pause storm from node1: detected")
     other = [flow for flow in result.table("flows") if flow["flow"] == 1][0]
     fab.expect_between("class 4 meanwhile [ms]", other["fct_rx_ps"] / PS_MS, 8, 17)
+
+
+def case_nic_watchdog(context):
+    """The NIC that storms has a watchdog of 100 ms and the switch none: the storm ends by itself, with a name.
+
+    The last frame blocks 335.5 us more; class 4 never waits. Case 26 without it: silence until the storm ends at 900 ms.
+    """
+    result = context.run("storm.ini", sets=["pfcwd.enabled=false", "pfcwd.nic_enabled=true", "pfcwd.nic_stall_critical=100ms"])
+    fab.expect(result.code in (fab.OK, fab.UNFINISHED), result.told())
+    fab.expect(not incidents(result, "pause storm detected"), "the switch detected a storm")
+    gave_up = incidents(result, "NIC gave up pausing")
+    fab.expect(len(gave_up) == 1, f"gave up {len(gave_up)} times")
+    fab.expect_between("gave up [ms]", gave_up[0] / PS_MS - 50, 100, 100)
+    fab.expect(counter(result, "node1", "tx_pause_storm_error_events") == 1, "tx_pause_storm_error_events")
+    fab.expect_text("\n".join(result.warnings()), r"node1 port 0 paused leaf0 for pfcwd\.nic_stall_critical without break and gave up at 150\.0 ms \(priority 3")
+    flows = {flow["flow"]: flow for flow in result.table("flows")}
+    end = (flows[0]["start_ps"] + flows[0]["fct_rx_ps"]) / PS_MS
+    silent = context.run("storm.ini", sets=["pfcwd.enabled=false"])
+    without = {flow["flow"]: flow for flow in silent.table("flows")}[0]
+    print(f"  class 3 ends at {end:.1f} ms, without any watchdog at {(without['start_ps'] + without['fct_rx_ps']) / PS_MS:.1f} ms")
+    fab.expect_between("end of the paused class [ms]", end, 150, 170)
 
 
 def case_25(context):
@@ -220,6 +308,52 @@ def case_flap(context):
     fab.expect_between("most that a flap cost [us]", max(costs), 50, 2000)
 
 
+LISTED = """[topology]
+kind = leaf_spine
+hosts = 2
+leaves = 2
+spines = 2
+host_rate = 100Gbps
+[nic]
+congestion_control = none
+local_ack_timeout = 6
+[routing]
+mode = static
+local_repair = 10us
+reconvergence = 50us
+[workload]
+kind = flows
+file = {flows}
+paths = {paths}
+[fault:cut]
+kind = link_down
+where = leaf0/spine0
+start = 100us
+duration = 1ms
+"""
+
+
+def case_listed_path_fails(context):
+    """routing.mode static: a flow keeps to its listed path over a link that is down, and is lost there until it is back.
+
+    Down for good it ends in a queue pair without retries, which is named (exit 4); ecmp goes around.
+    """
+    files = {"flows": context.scratch_file("flows.csv", "src,dst,bytes\n0,1,20000000\n"),
+             "paths": context.scratch_file("paths.csv", "flow,data_path,ack_path\n0,0-2-4-3-1,1-3-4-2-0\n")}
+    scenario = context.scratch_file("listed.ini", LISTED.format(**files))
+    listed = fab.run_ok(context.binary, scenario)
+    other = sum(row["data_pkts"] + row["ack_pkts"] for row in listed.table("ports") if row["node"] == "spine1")
+    fab.expect(other == 0 and listed.summary("lost_pkts") > 0, f"{other} packets over the other spine")
+    fab.expect_between("end [us]", listed.summary("makespan_ps") / PS_US, 2600, 3500)
+    gone = fab.run(context.binary, scenario, sets=["fault:cut.duration=0"])
+    fab.expect_exit(gone, fab.DEADLOCK)
+    fab.expect_text(gone.stderr, r"queue pair 0, rank 0 to rank 1: 7 retries without an answer")
+    around = [fab.run_ok(context.binary, scenario, sets=["fault:cut.duration=0", "routing.mode=ecmp", "workload.paths=", f"routing.ecmp_seed={seed}"])
+              for seed in range(1, 7)]
+    fab.expect(any(run.summary("lost_pkts") > 0 for run in around), "no ECMP path met the link")
+    fab.expect_between("latest end with ecmp [us]", max(run.summary("makespan_ps") for run in around) / PS_US, 1700, 2400)
+
+
 FLAP = """include = nic/connectx-7, switch/tomahawk4, ecn/hpcc-2019
 [topology]
 kind = leaf_spine
@@ -244,3 +378,43 @@ where = leaf1/spine0
 start = 1ms
 duration = 1ms
 """
+
+
+# ---- queue pairs ------------------------------------------------------------------------
+
+CONNECTIONS = """include = nic/connectx-7, switch/tomahawk4, ecn/hpcc-2019
+[topology]
+kind = leaf_spine
+hosts = 16
+leaves = 4
+spines = 4
+host_rate = 100Gbps
+[workload]
+kind = collective
+[collective]
+op = all_reduce
+algorithm = ring
+bytes = 16MiB
+"""
+
+
+def case_qps_per_connection(context):
+    """A ring all-reduce over 1 or 8 queue pairs a connection: the fullest uplink bears less, the ring is no slower; any threads.
+
+    A ring of ranks in order has one flow a leaf; over one queue pair it takes one of four uplinks, over 8 it is spread. Its
+    time is 2 x 15/16 x 16 MiB at 100G, 2,517 us, and 30 steps of latency whatever the path.
+    """
+    scenario = context.scratch_file("connections.ini", CONNECTIONS)
+    variants = {"one": [], "in turns": ["nic.qps_per_connection=8"], "split": ["nic.qps_per_connection=8", "nic.qp_scheme=split"]}
+    sent, worst = {}, {}
+    for name, sets in variants.items():
+        runs = [fab.run_ok(context.binary, scenario, sets=sets, threads=threads) for threads in (1, 2, 3)]
+        fab.expect(len({run.document["meta"]["digest"] for run in runs}) == 1, f"{name}: digests differ between threads")
+        up = [[row["data_pkts"] for row in runs[0].table("ports") if row["node"] == f"leaf{leaf}" and row["peer"].startswith("spine")]
+              for leaf in range(4)]
+        sent[name] = sum(sum(ports) for ports in up)
+        worst[name] = max(max(ports) / sum(ports) for ports in up)
+        print(f"  {name}: {runs[0].summary('makespan_ps') / PS_US:,.0f} us, the fullest uplink bears {worst[name]:.0%} of its leaf's")
+        fab.expect_between(f"{name} [us]", runs[0].summary("makespan_ps") / PS_US, 2500, 2850)
+    fab.expect(worst["one"] == 1 and worst["split"] < 0.7 and worst["in turns"] < 0.7, f"{worst}")
+    fab.expect(sent["one"] == sent["in turns"] and 0 <= sent["split"] - sent["one"] <= 0.02 * sent["one"], f"packets on uplinks: {sent}")

@@ -41,7 +41,8 @@ static void check_route(const struct fabric *fabric, struct routes *routes, uint
     uint32_t ports[MAX_HOPS];
     GError *err = NULL;
     struct route_key key = {.src = src, .dst = dst, .sport = FIRST_UDP_PORT, .dport = FIRST_UDP_PORT};
-    int n = routes_path(routes, &key, ROUTE_SEED, true, ports, MAX_HOPS, &err);
+    const struct ecmp_hash hash = ecmp_hash_mix(ROUTE_SEED, true);
+    int n = routes_path(routes, &key, &hash, ports, MAX_HOPS, &err);
     if (n < 0) {
         fuzz_take_error(&err, NULL);
         return;

@@ -73,7 +73,7 @@ static inline struct fault_params *fault_fixture_add(struct fault_fixture *x, en
     net_fixture_job(&x->f); /* makes the graph */
     uint32_t i = x->f.config.n_faults++;
     assert_true(i < FAULT_FIXTURE_MAX);
-    x->params[i] = (struct fault_params){.kind = kind, .count = 1, .nth = 1, .factor = 1, .priority = 3, .quanta = 65535};
+    x->params[i] = (struct fault_params){.kind = (int)kind, .count = 1, .nth = 1, .factor = 1, .priority = 3, .quanta = 65535};
     x->faults[i] = (struct net_fault){&x->params[i], "test", from, to == NET_NONE ? NET_NONE : net_fixture_port(&x->f, from, to),
                                       start_ps, end_ps};
     return &x->params[i];

@@ -88,6 +88,35 @@ static void test_nic_build__both_ends_agree(void **state)
     net_fixture_release(&f);
 }
 
+/* Latencies and the class of acknowledgements are those of the NIC at that end. */
+static void test_nic_build__latencies_and_answers_differ_by_place(void **state)
+{
+    (void)state;
+    sim_ps to[2], from[2];
+    for (int i = 0; i < 2; i++) {
+        struct net_fixture f;
+        star(&f, (const char *const[]){"pfc.lossless_classes=3,5", NULL});
+        struct place place = {.f = &f, .other = *(const struct nic_params *)param_bag_get(f.bag, "nic")};
+        place.other.tx_latency_ps += i ? 7 * UNIT_US : 0;
+        place.other.rx_latency_ps += i ? 3 * UNIT_US : 0;
+        place.other.ack_class = 5;
+        const struct net_site site = {.at_port = at_port, .at_node = at_node, .user = &place};
+        f.config.site = &site;
+        struct fixture_message m = net_fixture_message(&f, 0, 2, 1000), back = net_fixture_message(&f, 2, 1, 1000);
+        net_fixture_start(&f);
+        uint32_t qp = net_op_qp(f.net, m.send), qp_back = net_op_qp(f.net, back.send);
+        assert_int_equal(f.net->rx[qp].ack_class, 5);
+        assert_int_equal(f.net->rx[qp_back].ack_class, 3);
+        to[i] = net_ideal_ps(f.net, qp, 1000);
+        from[i] = net_ideal_ps(f.net, qp_back, 1000);
+        net_fixture_run(&f);
+        assert_true(net_fixture_done_ps(&f, back.recv) >= from[i]);
+        net_fixture_release(&f);
+    }
+    assert_int_equal(to[1] - to[0], 3 * UNIT_US);
+    assert_int_equal(from[1] - from[0], 7 * UNIT_US);
+}
+
 static void refused(const char *const *settings, const char *word)
 {
     struct net_fixture f;
@@ -113,6 +142,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nic_build__ports_bear_their_settings),
         cmocka_unit_test(test_nic_build__both_ends_agree),
+        cmocka_unit_test(test_nic_build__latencies_and_answers_differ_by_place),
         cmocka_unit_test(test_nic_build__contradictions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -74,11 +74,42 @@ static void test_profile__pfc_off_on_one_hop_loses(void **state)
     off.lossless_classes = (char *)"3"; /* the bag's text goes with the bag */
     net_fixture_release(&f);
     struct odd odd = {.kind = NET_PARAMS_PFC, .node = 5, .values = &off};
-    struct net_site site = {at_port, at_node, &odd};
+    struct net_site site = {.at_port = at_port, .at_node = at_node, .user = &odd};
     struct net_totals t = through(&odd, &site, (const char *const[]){"buffer.lossy_alpha=1/8", NULL}, &f);
     assert_true(t.drop_pkts > 0);
     assert_int_equal(t.pause_frames, 0);
     net_fixture_release(&f);
+}
+
+/* Quanta and their repetition are those of the place that pauses. */
+static void test_profile__quanta_differ_by_place(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    net_fixture_init(&f);
+    struct pfc_params base = *(const struct pfc_params *)param_bag_get(f.bag, "pfc");
+    net_fixture_release(&f);
+    base.lossless_classes = (char *)"3";
+    for (int timed = 0; timed < 2; timed++) {
+        struct pfc_params other = base;
+        other.quanta = 1000;
+        other.timed = timed;
+        struct odd odd = {.kind = NET_PARAMS_PFC, .node = 5, .values = &other};
+        struct net_site site = {.at_port = at_port, .at_node = at_node, .user = &odd};
+        struct net_totals t = through(&odd, &site, (const char *const[]){NULL}, &f);
+        assert_true(t.pause_frames > 0);
+        g_autoptr(GArray) events = net_pause_events(f.net);
+        uint32_t from_odd = 0;
+        for (guint i = 0; i < events->len; i++) {
+            const struct net_pause_event *e = &g_array_index(events, struct net_pause_event, i);
+            bool odd_one = f.graph.ports[f.graph.ports[e->port].peer].node == 5;
+            from_odd += odd_one && e->quanta != 0;
+            if (e->quanta != 0)
+                assert_int_equal(e->quanta, !odd_one ? 65535 : timed ? 1000 : PACKET_PAUSE_FOREVER);
+        }
+        assert_true(from_odd > 0);
+        net_fixture_release(&f);
+    }
 }
 
 /* The first switch puts DSCP 24 into class 1, which is not lossless: dropped, though PFC is on. */
@@ -94,7 +125,7 @@ static void test_profile__swapped_priority_loses(void **state)
     swapped.pcp_to_tc = swapped.tc_to_queue = swapped.tc_to_pg = swapped.pfc_to_queue = swapped.pfc_to_pg =
         (char *)"0:0 1:1 2:2 3:3 4:4 5:5 6:6 7:7";
     struct odd odd = {.kind = NET_PARAMS_QOS, .node = 5, .values = &swapped};
-    struct net_site site = {at_port, at_node, &odd};
+    struct net_site site = {.at_port = at_port, .at_node = at_node, .user = &odd};
     struct net_totals t = through(&odd, &site, (const char *const[]){"buffer.lossy_alpha=1/8", NULL}, &f);
     assert_true(t.drop_pkts > 0);
     assert_int_equal(t.lossless_drop_pkts, 0);
@@ -147,6 +178,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_profile__equal_ports_share_one),
         cmocka_unit_test(test_profile__pfc_off_on_one_hop_loses),
+        cmocka_unit_test(test_profile__quanta_differ_by_place),
         cmocka_unit_test(test_profile__swapped_priority_loses),
         cmocka_unit_test(test_profile__pools_must_fit),
         cmocka_unit_test(test_profile__slices_part_the_pool),

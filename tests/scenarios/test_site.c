@@ -69,7 +69,7 @@ static void test_site__classes_differ_at_a_port(void **state)
 static void test_site__nodes_have_keys_of_their_own(void **state)
 {
     (void)state;
-    struct fixture f = fixture_new("[buffer:leaf1]\nsize = 1MB\n[nic:node3, node5]\nmtu = 1024B\n[switch:spine?]\nlatency = 1us\n");
+    struct fixture f = fixture_new("[buffer:leaf1]\nsize = 1MB\n[nic:node3, node5]\nretry_cnt = 3\n[switch:spine?]\nlatency = 1us\n");
     struct site *site = fixture_site(&f);
     const struct buffer_params *leaf1 = site_at_node(site, NET_PARAMS_BUFFER, fixture_node(f.fabric, "leaf1"));
     const struct buffer_params *leaf0 = site_at_node(site, NET_PARAMS_BUFFER, fixture_node(f.fabric, "leaf0"));
@@ -78,9 +78,9 @@ static void test_site__nodes_have_keys_of_their_own(void **state)
     for (int i = 0; i < 8; i++) {
         g_autofree char *name = g_strdup_printf("node%d", i);
         const struct nic_params *nic = site_at_node(site, NET_PARAMS_NIC, fixture_node(f.fabric, name));
-        assert_int_equal(nic->mtu_bytes, i == 3 || i == 5 ? 1024 : 4096);
+        assert_int_equal(nic->retry_cnt, i == 3 || i == 5 ? 3 : 7);
         const void *port = site_at_port(site, NET_PARAMS_NIC, f.fabric->graph.endpoints[i].port, NET_SITE_ANY_CLASS);
-        assert_int_equal(((const struct nic_params *)port)->mtu_bytes, nic->mtu_bytes);
+        assert_int_equal(((const struct nic_params *)port)->retry_cnt, nic->retry_cnt);
     }
     const struct switch_params *spine = site_at_node(site, NET_PARAMS_SWITCH, fixture_node(f.fabric, "spine1"));
     assert_int_equal(spine->latency_ps, UNIT_US);
@@ -106,6 +106,8 @@ static void test_site__what_cannot_be_is_named(void **state)
         {"[buffer:leaf0, leaf1#3]\ncell = 208B\n", "f.ini:9: [buffer:leaf0, leaf1#3]: cell: holds for a whole node"},
         {"[switch:leaf0/*]\nforwarding = cut_through\n", "f.ini:9: [switch:leaf0/*]: forwarding: holds for a whole node"},
         {"[nic:node0/leaf0]\nmtu = 1024B\n", "f.ini:9: [nic:node0/leaf0]: mtu: holds for a whole node"},
+        {"[nic:node0]\nretry_cnt = 3\nmtu = 1024B\n", "f.ini:10: [nic:node0]: mtu: holds for the whole run; allowed: in [nic]"},
+        {"[link:*]\npfc_frame = 64B\n", "f.ini:9: [link:*]: pfc_frame: holds for the whole run; allowed: in [link]"},
         {"[pfc:leaf0]\nlossless_classes = 9\n", "f.ini:9: [pfc:leaf0]: lossless_classes: '9' is not a list of classes"},
     };
     for (size_t i = 0; i < G_N_ELEMENTS(rows); i++) {
@@ -116,6 +118,35 @@ static void test_site__what_cannot_be_is_named(void **state)
             fail_msg("message is '%s', not '%s...'", err->message, rows[i].message);
         fixture_free(&f);
     }
+}
+
+static void assert_origin(const struct site *site, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class,
+                          const char *want)
+{
+    g_autofree char *origin = site_origin(site, kind, key, node, port, class);
+    if (g_strcmp0(origin, want) != 0)
+        fail_msg("%s comes from '%s', not '%s'", key, origin ? origin : "the group", want ? want : "the group");
+}
+
+/* The last layer that holds at a place and sets the key; none where the group's own value is meant. */
+static void test_site__values_know_their_layer(void **state)
+{
+    (void)state;
+    struct fixture f = fixture_new("[ecn]\nkmin = 1KB\n[ecn:leaf*]\nkmin = 2KB\n[ecn:leaf0/spine1#3]\nkmin = 3KB\n[ecn:leaf0]\npmax = 0.5\n"
+                                   "[buffer:leaf1]\nsize = 2MB\n");
+    struct site *site = fixture_site(&f);
+    uint32_t leaf0 = fixture_node(f.fabric, "leaf0"), leaf1 = fixture_node(f.fabric, "leaf1"), spine0 = fixture_node(f.fabric, "spine0");
+    const struct net_node *nodes = f.fabric->graph.nodes;
+    uint32_t to_node = nodes[leaf0].first_port, to_spine1 = nodes[leaf0].first_port + nodes[leaf0].n_ports - 1;
+    assert_origin(site, NET_PARAMS_ECN, "kmin", leaf0, to_node, 3, "f.ini:11: [ecn:leaf*]");
+    assert_origin(site, NET_PARAMS_ECN, "kmin", leaf0, to_spine1, 4, "f.ini:11: [ecn:leaf*]");
+    assert_origin(site, NET_PARAMS_ECN, "kmin", leaf0, to_spine1, 3, "f.ini:13: [ecn:leaf0/spine1#3]");
+    assert_origin(site, NET_PARAMS_ECN, "kmin", spine0, nodes[spine0].first_port, 3, NULL);
+    assert_origin(site, NET_PARAMS_ECN, "pmax", leaf0, to_node, 3, "f.ini:15: [ecn:leaf0]");
+    assert_origin(site, NET_PARAMS_BUFFER, "size", leaf1, NET_NONE, NET_SITE_ANY_CLASS, "f.ini:17: [buffer:leaf1]");
+    assert_origin(site, NET_PARAMS_BUFFER, "size", leaf0, NET_NONE, NET_SITE_ANY_CLASS, NULL);
+    site_free(site);
+    fixture_free(&f);
 }
 
 static void test_site__only_combinations_that_occur_are_checked(void **state)
@@ -172,6 +203,7 @@ int main(void)
         cmocka_unit_test(test_site__classes_differ_at_a_port),
         cmocka_unit_test(test_site__nodes_have_keys_of_their_own),
         cmocka_unit_test(test_site__what_cannot_be_is_named),
+        cmocka_unit_test(test_site__values_know_their_layer),
         cmocka_unit_test(test_site__only_combinations_that_occur_are_checked),
         cmocka_unit_test(test_site__equal_places_share_their_values),
         cmocka_unit_test(test_site__ports_are_found_by_name),

@@ -40,7 +40,8 @@ static void test_import_htsim__bundles_and_switch_latency(void **state)
     uint32_t ports[8];
     struct route_key key = {.src = 0, .dst = 31};
     int64_t sum_ps = 0;
-    assert_int_equal(routes_path(r, &key, 1, true, ports, 8, NULL), 6);
+    const struct ecmp_hash hash = ecmp_hash_mix(1, true);
+    assert_int_equal(routes_path(r, &key, &hash, ports, 8, NULL), 6);
     for (int i = 0; i < 6; i++)
         sum_ps += f->graph.ports[ports[i]].delay_ps;
     assert_int_equal(sum_ps, (2 * (25 + 200 + 1500) + 2 * (301 + 400) + 500) * UNIT_NS);

@@ -23,7 +23,8 @@ static int path(struct routes *r, uint32_t src, uint32_t dst, uint16_t sport, bo
 {
     g_autoptr(GError) error = NULL;
     struct route_key key = {.src = src, .dst = dst, .sport = sport, .dport = 4791};
-    int n = routes_path(r, &key, 1, per_switch, ports, MAX_PATH, &error);
+    const struct ecmp_hash hash = ecmp_hash_mix(1, per_switch);
+    int n = routes_path(r, &key, &hash, ports, MAX_PATH, &error);
     if (n < 0)
         fail_msg("%s", error->message);
     return n;
@@ -144,7 +145,8 @@ static void test_routes__largest_load_is_that_of_balls_in_bins(void **state)
         for (uint32_t i = 0; i < 8; i++) {
             uint32_t ports[MAX_PATH];
             struct route_key key = {.src = i, .dst = 8 + i, .sport = 50000, .dport = 4791};
-            assert_int_equal(routes_path(r, &key, seed, true, ports, MAX_PATH, NULL), 4);
+            const struct ecmp_hash hash = ecmp_hash_mix(seed, true);
+            assert_int_equal(routes_path(r, &key, &hash, ports, MAX_PATH, NULL), 4);
             int now = ++load[ports[1] - f->graph.nodes[16].first_port - 8];
             most = MAX(most, now);
         }
@@ -259,16 +261,17 @@ static void test_routes__what_can_not_be_reached_is_an_error(void **state)
     struct routes *r = routes_new(f);
     uint32_t ports[MAX_PATH];
     struct route_key key = {.src = 0, .dst = 2};
+    const struct ecmp_hash hash = ecmp_hash_mix(1, true);
     assert_int_equal(routes_hops(r, 0, 2), 0);
-    assert_int_equal(routes_path(r, &key, 1, true, ports, MAX_PATH, &error), -1);
+    assert_int_equal(routes_path(r, &key, &hash, ports, MAX_PATH, &error), -1);
     assert_true(g_error_matches(error, FABRIC_ERROR, FABRIC_ERROR_DISCONNECTED));
     g_clear_error(&error);
     key.dst = 4;
-    assert_int_equal(routes_path(r, &key, 1, true, ports, MAX_PATH, &error), -1);
+    assert_int_equal(routes_path(r, &key, &hash, ports, MAX_PATH, &error), -1);
     assert_non_null(strstr(error->message, "rank 4 is beyond the 4 ranks"));
     g_clear_error(&error);
     key.dst = 1;
-    assert_int_equal(routes_path(r, &key, 1, true, ports, 1, &error), -1);
+    assert_int_equal(routes_path(r, &key, &hash, ports, 1, &error), -1);
     assert_non_null(strstr(error->message, "2 links; at most 1"));
     routes_free(r);
     fabric_free(f);

@@ -56,6 +56,17 @@ static void test_topology_params__contradictions_name_their_key(void **state)
         fixture_refused(rows[i].list, rows[i].part);
 }
 
+static void test_topology_params__unknown_hash_fields_are_refused(void **state)
+{
+    (void)state;
+    g_autoptr(GError) error = NULL;
+    struct param_bag *bag = fixture_bag("");
+    assert_true(param_bag_set_assignment(bag, "routing.hash_fields=src,vlan", PARAM_BY_COMMAND_LINE, "--set", &error));
+    assert_false(param_bag_check(bag, &error));
+    assert_string_equal(error->message, "--set: routing.hash_fields: 'vlan' is no field; allowed: src, dst, protocol, sport, dport, qpn, each once");
+    param_bag_free(bag);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -63,6 +74,7 @@ int main(void)
         cmocka_unit_test(test_topology_params__every_row_has_a_source_and_a_sentence),
         cmocka_unit_test(test_topology_params__kind_names_match_the_enum),
         cmocka_unit_test(test_topology_params__contradictions_name_their_key),
+        cmocka_unit_test(test_topology_params__unknown_hash_fields_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
