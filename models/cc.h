@@ -69,6 +69,7 @@ struct cc_view {
 #define CC_WANTS_INT 16u
 #define CC_WANTS_BYTES 32u /* on_sent() */
 #define CC_WANTS_LOSS 64u  /* on_loss() */
+#define CC_WANTS_WINDOW 256u /* limits packets under way: needs an ACK for each */
 #define CC_WANTS_CREDIT 128u /* the receiver grants packets (PACKET_CREDIT) */
 
 struct cc_ops {
@@ -90,6 +91,23 @@ struct cc_ops {
     /* State at NOW_PS, which the clocks have reached. */
     void (*view)(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *view);
 };
+
+/* A window of PKTS as the NIC takes it: whole packets, at least one. */
+static inline uint32_t cc_whole_window(double pkts)
+{
+    return pkts < 1 ? 1 : pkts >= (double)UINT32_MAX ? UINT32_MAX : (uint32_t)pkts;
+}
+/* Packets that fill the path when nothing waits: rate of the slowest link x base round trip, as a real number. */
+static inline double cc_path_pkts(const struct cc_path *path)
+{
+    return (double)path->bottleneck_bps / (double)UNIT_BITS_PER_BYTE * ((double)path->base_rtt_ps / (double)UNIT_S) / path->wire_bytes;
+}
+/* Rate of a window of PKTS in a round trip of RTT_PS, at most that of the port. */
+static inline double cc_window_rate_bps(const struct cc_path *path, double pkts, sim_ps rtt_ps)
+{
+    double bps = pkts * path->wire_bytes * (double)UNIT_BITS_PER_BYTE * (double)UNIT_S / (double)rtt_ps;
+    return bps < (double)path->port_bps ? bps : (double)path->port_bps;
+}
 
 /* Slots that do nothing, for laws that do not need them: callers never test for NULL. */
 void cc_ignore_time(void *state, uint32_t qp, struct cc_rate *rate, sim_ps now_ps);

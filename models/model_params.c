@@ -15,6 +15,7 @@
 #include "models/qos_params.def"
 #include "models/pfcwd_params.def"
 #include "models/fault_params.def"
+#include "models/cc_dctcp_params.def"
 #undef P
 
 #define P PARAMS_ROW
@@ -73,7 +74,18 @@ static const struct param_desc fault_rows[] = {
 #include "models/fault_params.def"
 };
 #undef PARAMS_TYPE
+#define PARAMS_TYPE dctcp_params
+static const struct param_desc dctcp_rows[] = {
+#include "models/cc_dctcp_params.def"
+};
+#undef PARAMS_TYPE
 #undef P
+
+const char *model_cc_name(int congestion_control)
+{
+    static const char *const names[] = {"none", "dcqcn", "dctcp", "hpcc", "swift", "timely", "credit"};
+    return names[congestion_control];
+}
 
 bool model_parse_classes(const char *text, uint8_t *mask, GError **err)
 {
@@ -302,3 +314,4 @@ GROUP(nic, "RDMA NICs and their queue pairs.", check_nic, PARAM_SCOPE_SITE);
 GROUP(dcqcn, "DCQCN rate control of NICs (reaction and notification point).", check_dcqcn, PARAM_SCOPE_RUN);
 GROUP(node, "Inside a server.", NULL, PARAM_SCOPE_RUN);
 GROUP(fault, "What breaks during a run, one section [fault:NAME] each.", NULL, PARAM_SCOPE_LIST);
+GROUP(dctcp, "DCTCP window control of NICs.", NULL, PARAM_SCOPE_RUN);

@@ -230,11 +230,12 @@ struct net {
     /* constants of the run, near each other */
     uint32_t mtu, frame_overhead, reth, gap_bytes, ack_bytes, cnp_bytes, pause_bytes;
     uint32_t ack_interval, window_pkts;
-    bool echo_mode, ack_bypass, pause_timed, repace;
+    bool echo_mode, sends_cnps, ack_bypass, pause_timed, repace;
     bool any_lossless;
     bool prefetch, prefetch_paths; /* the ports, the paths exceed a core's own cache */
     bool mixed_cut_through; /* cut-through, and links of different rates */
     uint32_t cc_wants; /* CC_WANTS_... */
+    struct nic_feedback *feedback; /* NULL: the law wants to know nothing of ACKs */
     struct profile_set *profiles;
     struct forward *forward; /* NULL: fixed paths and no link that fails */
     struct fault_run *fault;
@@ -395,6 +396,9 @@ uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uin
 /* The tables of state STATE hold at this node from now on. */
 void forward_use(struct net *net, struct net_vertex *v, uint32_t state);
 uint32_t forward_n_down(const struct net *net, uint32_t state); /* links */
+
+/* net_view.c: what a control law is told of a queue pair's path. */
+void net_cc_path(const struct net *net, uint32_t qp, struct cc_path *path);
 
 /* net_qps.c: queue pairs and paths of the job. */
 bool net_build_qps(struct net *net, GError **err);

@@ -93,6 +93,8 @@ static void wait_for_gap(struct net *net, struct sim_core *core, struct sim_node
     struct qp_tx *t = &net->tx[qp];
     t->state = QP_WAITING;
     sim_ps until_ps = net->repace ? MIN(t->next_ps, t->rate.due_ps) : t->next_ps;
+    if (__builtin_expect(net->feedback != NULL, 0))
+        nic_cc_waits(net, qp, until_ps);
     sim_timer_add(core, node, until_ps, NET_TIMER(TIMER_QP, qp));
 }
 
@@ -161,8 +163,8 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
         t->sent_wire_bytes = f.bytes + net->gap_bytes;
         t->next_ps = now_ps + (sim_ps)(t->rate.ps_per_byte * (double)t->sent_wire_bytes);
     }
-    if (net->cc_wants & CC_WANTS_BYTES)
-        net->cc->on_sent(net->cc_state, qp, &t->rate, f.bytes + net->gap_bytes, now_ps);
+    if (net->cc_wants & (CC_WANTS_BYTES | CC_WANTS_RTT))
+        nic_cc_sent(net, qp, f.psn, f.flags, f.bytes + net->gap_bytes, now_ps);
     struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[code];
     ledger->sent_pkts++;
     ledger->sent_bytes += f.bytes;
@@ -301,7 +303,7 @@ void nic_notify(struct net *net, struct sim_core *core, struct sim_node *node, u
     struct qp_rx *r = &net->rx[qp];
     struct nic_port *nic = net->nic[r->port];
     nic->n.np_ecn_marked_roce_packets++;
-    if (net->echo_mode)
+    if (!net->sends_cnps)
         return;
     if (r->last_cnp_ps >= 0 && now_ps - r->last_cnp_ps < net->config.dcqcn->min_time_between_cnps_ps)
         return;
@@ -359,7 +361,7 @@ static inline void on_data(struct net *net, struct sim_core *core, struct sim_no
     r->unacked_pkts++;
     bool last = rec->c & PACKET_LAST;
     if (last || r->unacked_pkts >= net->ack_interval || (marked && net->echo_mode))
-        send_ack(net, core, node, qp, PACKET_ACK, marked && net->echo_mode ? PACKET_ECHO : 0, now_ps);
+        send_ack(net, core, node, qp, PACKET_ACK, packet_timed(rec->c) | (marked && net->echo_mode ? PACKET_ECHO : 0), now_ps);
     if (last)
         nic_message_in(net, core, node, qp, now_ps);
 }
@@ -409,6 +411,8 @@ static inline void on_ack(struct net *net, struct sim_core *core, struct sim_nod
     uint32_t qp = rec->a >> 1;
     struct qp_tx *t = &net->tx[qp];
     enum packet_kind kind = packet_kind(rec->c);
+    if (__builtin_expect(net->feedback != NULL, 0))
+        nic_cc_answered(net, core, node, qp, rec, now_ps);
     if (kind <= PACKET_NAK && (int32_t)(rec->b - t->una_psn) > 0)
         acknowledge(net, core, node, qp, rec->b, now_ps);
     if (rec->c & PACKET_ECHO) {
@@ -525,6 +529,8 @@ static bool shorten_gap(struct net *net, struct qp_tx *t, uint32_t qp, sim_ps no
 static void on_pacing(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
 {
     struct qp_tx *t = &net->tx[qp];
+    if (__builtin_expect(net->feedback != NULL, 0) && !nic_cc_waited(net, qp, now_ps))
+        return; /* an ACK has shortened the gap meanwhile */
     if (t->next_ps > now_ps && !shorten_gap(net, t, qp, now_ps)) {
         wait_for_gap(net, core, node, qp);
         return;

@@ -3,6 +3,7 @@
  *   nic.c           requester and responder where nothing is lost: the path that every packet takes
  *   nic_recovery.c  requester after a loss: NAK, SACK, RNR, timeouts, failed queue pairs
  *   nic_rx.c        responder that holds packets out of order, answers RNR or is slow
+ *   nic_cc.c        what congestion control is told of ACKs and losses, and what it needs from the NIC for that
  *   nic_build.c     settings of each port, state of queue pairs
  *
  * Cold state lies apart from struct qp_tx and struct qp_rx: a queue pair that loses nothing never touches it.
@@ -117,6 +118,20 @@ void nic_forget_acknowledged(struct net *net, uint32_t qp, uint32_t from);
 struct nic_frame nic_lost_frame(struct net *net, struct sim_node *node, uint32_t qp);
 /* Time that min_rnr_timer stands for. */
 sim_ps nic_rnr_timer_ps(uint32_t code);
+
+/* ---- nic_cc.c -------------------------------------------------------------- */
+/* Makes the state of the control law that the parameters name, for all queue pairs; refuses what it cannot work with. */
+bool nic_cc_build(struct net *net, GError **err);
+void nic_cc_free(struct net *net);
+/* A data packet starts on the wire of its port; FLAGS of its frame, BYTES on the wire. */
+void nic_cc_sent(struct net *net, uint32_t qp, uint32_t psn, uint32_t flags, uint32_t bytes, sim_ps now_ps);
+/* An answer (ACK, NAK, SACK, RNR) has arrived; before it takes effect. */
+void nic_cc_answered(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, const struct sim_record *rec,
+                     sim_ps now_ps);
+void nic_cc_lost(struct net *net, uint32_t qp, enum cc_loss loss, sim_ps now_ps);
+/* Pacing timers: QP waits until UNTIL_PS; is the timer of NOW_PS the one that it waits for? */
+void nic_cc_waits(struct net *net, uint32_t qp, sim_ps until_ps);
+bool nic_cc_waited(const struct net *net, uint32_t qp, sim_ps now_ps);
 
 /* ---- nic_rx.c -------------------------------------------------------------- */
 /* A data packet has arrived at PORT of a node with rx_care. */
