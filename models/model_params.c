@@ -16,6 +16,8 @@
 #include "models/pfcwd_params.def"
 #include "models/fault_params.def"
 #include "models/cc_dctcp_params.def"
+#include "models/cc_swift_params.def"
+#include "models/cc_timely_params.def"
 #undef P
 
 #define P PARAMS_ROW
@@ -77,6 +79,16 @@ static const struct param_desc fault_rows[] = {
 #define PARAMS_TYPE dctcp_params
 static const struct param_desc dctcp_rows[] = {
 #include "models/cc_dctcp_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE swift_params
+static const struct param_desc swift_rows[] = {
+#include "models/cc_swift_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE timely_params
+static const struct param_desc timely_rows[] = {
+#include "models/cc_timely_params.def"
 };
 #undef PARAMS_TYPE
 #undef P
@@ -297,6 +309,26 @@ static bool check_dcqcn(const void *values, const char **key, GError **err)
     return false;
 }
 
+static bool check_swift(const void *values, const char **key, GError **err)
+{
+    const struct swift_params *p = values;
+    *key = "fs_min_cwnd";
+    if (p->fs_min_cwnd < p->fs_max_cwnd)
+        return true;
+    g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS, "fs_min_cwnd %g is not below fs_max_cwnd %g", p->fs_min_cwnd, p->fs_max_cwnd);
+    return false;
+}
+
+static bool check_timely(const void *values, const char **key, GError **err)
+{
+    const struct timely_params *p = values;
+    *key = "t_low";
+    if (p->t_low_ps <= p->t_high_ps)
+        return true;
+    g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS, "t_low is above t_high; allowed: t_low <= t_high");
+    return false;
+}
+
 #define GROUP(name_, doc_, check_, scope_)                                                                      \
     const struct param_group name_##_param_group = {.name = #name_, .doc = doc_, .rows = name_##_rows,           \
                                                     .n_rows = (int)G_N_ELEMENTS(name_##_rows),                   \
@@ -315,3 +347,5 @@ GROUP(dcqcn, "DCQCN rate control of NICs (reaction and notification point).", ch
 GROUP(node, "Inside a server.", NULL, PARAM_SCOPE_RUN);
 GROUP(fault, "What breaks during a run, one section [fault:NAME] each.", NULL, PARAM_SCOPE_LIST);
 GROUP(dctcp, "DCTCP window control of NICs.", NULL, PARAM_SCOPE_RUN);
+GROUP(swift, "Swift window control of NICs by round-trip delay.", check_swift, PARAM_SCOPE_RUN);
+GROUP(timely, "TIMELY rate control of NICs by the gradient of round trips.", check_timely, PARAM_SCOPE_RUN);

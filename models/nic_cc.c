@@ -5,6 +5,8 @@
  * want nothing (none, DCQCN) have no net->feedback and cost a test of that pointer.
  */
 #include "models/cc_dctcp.h"
+#include "models/cc_swift.h"
+#include "models/cc_timely.h"
 #include "models/dcqcn.h"
 #include "models/nic.h"
 
@@ -34,7 +36,7 @@ static bool fail(GError **err, const char *format, ...)
 /* ---- the law ----------------------------------------------------------------- */
 static const struct cc_ops *const laws[] = {
     [NIC_CC_NONE] = &cc_none_ops, [NIC_CC_DCQCN] = &dcqcn_ops, [NIC_CC_DCTCP] = &cc_dctcp_ops,
-    [NIC_CC_CREDIT] = NULL,
+    [NIC_CC_SWIFT] = &cc_swift_ops, [NIC_CC_TIMELY] = &cc_timely_ops, [NIC_CC_CREDIT] = NULL,
 };
 
 /* One law a run: both ends of a queue pair have to speak it. */
@@ -57,7 +59,7 @@ static bool check_law(const struct net *net, GError **err)
     const struct nic_params *nic = net->config.nic;
     const char *word = model_cc_name(nic->congestion_control);
     if (!net->cc)
-        return fail(err, "nic.congestion_control: %s is not implemented; allowed: none, dcqcn, dctcp", word);
+        return fail(err, "nic.congestion_control: %s is not implemented; allowed: none, dcqcn, dctcp, swift, timely", word);
     if (net->cc != &cc_none_ops && net->cc != &dcqcn_ops && !net->config.cc_params)
         return fail(err, "nic.congestion_control: %s without its parameters", word);
     return check_places(net, err);
