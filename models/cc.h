@@ -66,7 +66,7 @@ struct cc_view {
 #define CC_WANTS_ACK 2u   /* on_ack() for each ACK */
 #define CC_WANTS_ECHO 4u  /* every marked packet is acknowledged at once, with the mark */
 #define CC_WANTS_RTT 8u
-#define CC_WANTS_INT 16u
+#define CC_WANTS_INT 16u   /* telemetry; the window is never larger than it was at start() */
 #define CC_WANTS_BYTES 32u /* on_sent() */
 #define CC_WANTS_LOSS 64u  /* on_loss() */
 #define CC_WANTS_WINDOW 256u /* limits packets under way: needs an ACK for each */
@@ -100,7 +100,7 @@ static inline uint32_t cc_whole_window(double pkts)
 /* Packets that fill the path when nothing waits: rate of the slowest link x base round trip, as a real number. */
 static inline double cc_path_pkts(const struct cc_path *path)
 {
-    return (double)path->bottleneck_bps / (double)UNIT_BITS_PER_BYTE * ((double)path->base_rtt_ps / (double)UNIT_S) / path->wire_bytes;
+    return (double)path->bottleneck_bps * (double)path->base_rtt_ps / (double)(UNIT_S * UNIT_BITS_PER_BYTE) / path->wire_bytes;
 }
 /* Rate of a window of PKTS in a round trip of RTT_PS, at most that of the port. */
 static inline double cc_window_rate_bps(const struct cc_path *path, double pkts, sim_ps rtt_ps)

@@ -235,6 +235,7 @@ struct net {
     bool prefetch, prefetch_paths; /* the ports, the paths exceed a core's own cache */
     bool mixed_cut_through; /* cut-through, and links of different rates */
     uint32_t cc_wants; /* CC_WANTS_... */
+    struct telemetry *telemetry;   /* NULL: ports stamp nothing */
     struct nic_feedback *feedback; /* NULL: the law wants to know nothing of ACKs */
     struct profile_set *profiles;
     struct forward *forward; /* NULL: fixed paths and no link that fails */
@@ -379,9 +380,10 @@ void watchdog_poll(struct net *net, struct sim_core *core, struct sim_node *node
 /* ---- link.c: what a frame meets on its way ----------------------------------- */
 bool link_build(struct net *net, GError **err);
 void link_release(struct net *net);
-/* A frame goes on the wire of a port whose profile is special; false: it is lost. */
-bool special_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps, uint32_t a,
-                      uint32_t b, uint32_t c);
+/* A frame goes on the wire of a port whose profile is special; QUEUE: that it has left, NULL for pause frames. False: it
+ * is lost. */
+bool special_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, const struct queue *queue,
+                      sim_ps now_ps, uint32_t a, uint32_t b, uint32_t c);
 /* A frame has come in on such a port; false: the link went down under it. */
 bool special_receive(struct net *net, struct sim_core *core, struct net_vertex *v, uint32_t port, uint32_t c);
 

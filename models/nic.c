@@ -41,7 +41,7 @@ static inline void put_on_wire(struct net *net, struct sim_core *core, struct si
     port->busy_until_ps = now_ps + wire_ps;
     queue->tx_bytes += bytes + net->gap_bytes;
     if (__builtin_expect(port->profile->special, 0) &&
-        !special_transmit(net, core, node, (uint32_t)(port - net->port), now_ps, a, b, c))
+        !special_transmit(net, core, node, (uint32_t)(port - net->port), queue, now_ps, a, b, c))
         return;
     sim_send(core, port->channel, port->peer_node, now_ps + seen_ps + port->data_latency_ps, a, b, c);
 }

@@ -5,10 +5,12 @@
  * want nothing (none, DCQCN) have no net->feedback and cost a test of that pointer.
  */
 #include "models/cc_dctcp.h"
+#include "models/cc_hpcc.h"
 #include "models/cc_swift.h"
 #include "models/cc_timely.h"
 #include "models/dcqcn.h"
 #include "models/nic.h"
+#include "models/telemetry.h"
 
 #include <stdlib.h>
 
@@ -36,7 +38,7 @@ static bool fail(GError **err, const char *format, ...)
 /* ---- the law ----------------------------------------------------------------- */
 static const struct cc_ops *const laws[] = {
     [NIC_CC_NONE] = &cc_none_ops, [NIC_CC_DCQCN] = &dcqcn_ops, [NIC_CC_DCTCP] = &cc_dctcp_ops,
-    [NIC_CC_SWIFT] = &cc_swift_ops, [NIC_CC_TIMELY] = &cc_timely_ops, [NIC_CC_CREDIT] = NULL,
+    [NIC_CC_HPCC] = &cc_hpcc_ops, [NIC_CC_SWIFT] = &cc_swift_ops, [NIC_CC_TIMELY] = &cc_timely_ops, [NIC_CC_CREDIT] = NULL,
 };
 
 /* One law a run: both ends of a queue pair have to speak it. */
@@ -59,7 +61,7 @@ static bool check_law(const struct net *net, GError **err)
     const struct nic_params *nic = net->config.nic;
     const char *word = model_cc_name(nic->congestion_control);
     if (!net->cc)
-        return fail(err, "nic.congestion_control: %s is not implemented; allowed: none, dcqcn, dctcp, swift, timely", word);
+        return fail(err, "nic.congestion_control: %s is not implemented; allowed: none, dcqcn, dctcp, hpcc, swift, timely", word);
     if (net->cc != &cc_none_ops && net->cc != &dcqcn_ops && !net->config.cc_params)
         return fail(err, "nic.congestion_control: %s without its parameters", word);
     return check_places(net, err);
@@ -76,6 +78,36 @@ static bool check_wants(const struct net *net, GError **err)
     if ((net->cc_wants & CC_WANTS_ECHO) && !net->config.ecn->enabled)
         return fail(err, "ecn.enabled: %s is blind without marks; allowed: true", word);
     return true;
+}
+
+/* A slot of telemetry belongs to one packet on one path, and a header to so many links. */
+static bool check_telemetry(const struct net *net, uint32_t n_hops, GError **err)
+{
+    if (net->forward)
+        return fail(err, "nic.congestion_control: %s compares the telemetry of one path, but in this run packets change theirs; allowed: "
+                         "routing.mode ecmp or static, and no fault that takes a link, switch or NIC port down",
+                    net->cc->name);
+    if (n_hops > CC_MAX_HOPS)
+        return fail(err, "nic.congestion_control: a path of %u links; allowed with %s: %d, for which its header has room", n_hops,
+                    net->cc->name, CC_MAX_HOPS);
+    return true;
+}
+
+static bool build_telemetry(struct net *net, GError **err)
+{
+    uint32_t window_pkts = 1, n_hops = 0;
+    if (!(net->cc_wants & CC_WANTS_INT))
+        return true;
+    for (uint32_t q = 0; q < net->n_qps; q++) {
+        window_pkts = MAX(window_pkts, MIN(net->tx[q].rate.window_pkts, net->tx[q].window_pkts));
+        n_hops = MAX(n_hops, net->qp[q].n_hops + 1u);
+    }
+    if (!check_telemetry(net, n_hops, err))
+        return false;
+    profile_all_special(net);
+    if (telemetry_build(net, window_pkts, n_hops))
+        return true;
+    return fail(err, "nic.congestion_control: no memory for the telemetry of %u queue pairs with windows of %u packets", net->n_qps, window_pkts);
 }
 
 static void build_feedback(struct net *net)
@@ -108,7 +140,7 @@ bool nic_cc_build(struct net *net, GError **err)
         net_cc_path(net, q, &path);
         net->cc->start(net->cc_state, q, &net->tx[q].rate, &path);
     }
-    return true;
+    return build_telemetry(net, err);
 }
 
 void nic_cc_free(struct net *net)
@@ -120,6 +152,7 @@ void nic_cc_free(struct net *net)
     g_free(net->feedback);
     if (net->cc)
         net->cc->free_state(net->cc_state);
+    telemetry_free(net);
 }
 
 /* ---- pacing timers ------------------------------------------------------------- */
@@ -163,8 +196,13 @@ void nic_cc_sent(struct net *net, uint32_t qp, uint32_t psn, uint32_t flags, uin
         net->cc->on_sent(net->cc_state, qp, &t->rate, bytes, now_ps);
 }
 
-static void add_times(const struct net *net, uint32_t qp, uint32_t psn, sim_ps now_ps, struct cc_ack *ack)
+/* What is known of packet PSN, which caused the answer. */
+static void add_packet(const struct net *net, uint32_t qp, uint32_t psn, sim_ps now_ps, struct cc_ack *ack)
 {
+    if (net->telemetry) {
+        ack->hops = telemetry_of(net, qp, psn);
+        ack->n_hops = net->qp[qp].n_hops + 1u;
+    }
     if (!net->feedback->stamp)
         return;
     const struct stamp *stamp = stamp_of(net, qp, psn);
@@ -188,7 +226,7 @@ void nic_cc_answered(struct net *net, struct sim_core *core, struct sim_node *no
             ack.next_psn = ack.psn;
     }
     if (rec->c & PACKET_TIMED)
-        add_times(net, qp, kind == PACKET_SACK ? rec->b : rec->b - 1, now_ps, &ack);
+        add_packet(net, qp, kind == PACKET_SACK ? rec->b : rec->b - 1, now_ps, &ack);
     net->cc->on_ack(net->cc_state, qp, &t->rate, &ack, now_ps);
     shorten_wait(net, core, node, qp, now_ps);
 }

@@ -58,6 +58,50 @@ static void test_nic_cc__marks_are_echoed_one_by_one(void **state)
     net_fixture_release(&f);
 }
 
+/* One HPCC flow settles where U = W / (B T), W = eta B T + W_AI: at eta + W_AI / BDP of the wire. 10 MB behind the first
+ * 10 MB, between hosts 4.34 us apart there and back (BDP 54.4 kB: 0.15 %). */
+static void test_nic_cc__hpcc_settles_at_eta(void **state)
+{
+    (void)state;
+    struct net_totals t;
+    const int64_t n = 2500;
+    sim_ps half_ps = time_of("hpcc", n, &t), all_ps = time_of("hpcc", 2 * n, &t);
+    double used = (double)(n * 4178 * 80) / (double)(all_ps - half_ps);
+    if (used < 0.945 || used > 0.957)
+        fail_msg("%g of the link used, expected 0.9515", used);
+}
+
+/* A chain of N switches between two hosts. */
+static struct net *chain(struct net_fixture *f, uint32_t n, GError **err)
+{
+    net_fixture_init(f);
+    uint32_t a = net_fixture_host(f), b = net_fixture_host(f), at = a;
+    for (uint32_t i = 0; i < n; i++) {
+        uint32_t s = net_fixture_node(f, NET_SWITCH, "s");
+        net_fixture_link(f, at, s, 100 * UNIT_GBPS, UNIT_US);
+        at = s;
+    }
+    net_fixture_link(f, at, b, 100 * UNIT_GBPS, UNIT_US);
+    net_fixture_set_bare(f);
+    net_fixture_set(f, "nic.congestion_control=hpcc");
+    net_fixture_flow(f, 0, 1, 100 * 4096, 0);
+    return net_fixture_new(f, err);
+}
+
+static void test_nic_cc__telemetry_of_long_paths_is_refused(void **state)
+{
+    (void)state;
+    struct net_fixture f;
+    g_autoptr(GError) err = NULL;
+    struct net *net = chain(&f, CC_MAX_HOPS - 1, &err);
+    assert_non_null(net);
+    assert_int_equal(net_run(net, SIM_PS_MAX, FIXTURE_DEADLOCK_PS, 1, NULL, NULL), NET_FINISHED);
+    net_fixture_release(&f);
+    assert_null(chain(&f, CC_MAX_HOPS, &err));
+    assert_string_equal(err->message, "nic.congestion_control: a path of 9 links; allowed with hpcc: 8, for which its header has room");
+    net_fixture_release(&f);
+}
+
 static void assert_refused(const char *law, const char *setting, const char *message)
 {
     struct net_fixture f;
@@ -76,6 +120,8 @@ static void test_nic_cc__combinations_that_cannot_work_are_refused(void **state)
 {
     (void)state;
     assert_refused("dctcp", "nic.ack_interval=2", "nic.ack_interval: with dctcp a window of one packet would wait for ever");
+    assert_refused("hpcc", "nic.ack_interval=4", "nic.ack_interval: with hpcc a window of one packet");
+    assert_refused("swift", "nic.ack_interval=4", "nic.ack_interval: with swift a window of one packet");
     assert_refused("dctcp", "ecn.enabled=false", "ecn.enabled: dctcp is blind without marks");
 }
 
@@ -113,6 +159,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_nic_cc__a_full_window_is_no_brake),
         cmocka_unit_test(test_nic_cc__marks_are_echoed_one_by_one),
+        cmocka_unit_test(test_nic_cc__hpcc_settles_at_eta),
+        cmocka_unit_test(test_nic_cc__telemetry_of_long_paths_is_refused),
         cmocka_unit_test(test_nic_cc__combinations_that_cannot_work_are_refused),
         cmocka_unit_test(test_nic_cc__two_laws_in_one_run_are_refused),
     };
