@@ -46,6 +46,7 @@ struct qp_repair {
     uint32_t cursor_psn, lost_psn;
     uint32_t head_mark; /* new packets from here on were sent after the oldest one was sent again */
     uint32_t sacked_pkts, span_pkts; /* packets with a SACK; most that the receiver can hold */
+    uint32_t window_pkts;            /* most under way by nic.window and nic.window_bdp */
     uint32_t rnr_psn;
     uint16_t rnr_retries;
     uint8_t fail_reason; /* enum net_qp_failure */

@@ -80,7 +80,7 @@ static void count_sacked(struct net *net, uint32_t qp, int change)
 {
     struct qp_repair *r = &net->repair[qp];
     r->sacked_pkts += (uint32_t)change;
-    uint64_t window = (uint64_t)net->window_pkts + r->sacked_pkts;
+    uint64_t window = (uint64_t)r->window_pkts + r->sacked_pkts;
     net->tx[qp].window_pkts = (uint32_t)MIN(window, (uint64_t)r->span_pkts);
 }
 
