@@ -19,7 +19,7 @@
 struct cc_rate {
     sim_ps due_ps;        /* call advance() when sending at this time or later; SIM_PS_MAX: never */
     double ps_per_byte;   /* pacing of wire bytes; 0: port speed */
-    uint32_t window_pkts; /* most unacknowledged packets, at least 1; UINT32_MAX: no limit */
+    uint32_t window_pkts; /* most unacknowledged packets, at least 1 (0: none without a credit); UINT32_MAX: no limit */
 };
 
 /* What is known of a queue pair's path when it starts. */
@@ -90,6 +90,10 @@ struct cc_ops {
     void (*on_loss)(void *state, uint32_t qp, struct cc_rate *rate, enum cc_loss loss, sim_ps now_ps);
     /* State at NOW_PS, which the clocks have reached. */
     void (*view)(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *view);
+    /* CC_WANTS_CREDIT: packets from PSN on are the first that the receiver has not heard of, and nothing is under way. */
+    void (*on_begin)(void *state, uint32_t qp, struct cc_rate *rate, uint32_t psn, sim_ps now_ps);
+    /* A credit has arrived: packets before PSN may be sent. */
+    void (*on_credit)(void *state, uint32_t qp, struct cc_rate *rate, uint32_t psn, sim_ps now_ps);
 };
 
 /* A window of PKTS as the NIC takes it: whole packets, at least one. */
@@ -114,6 +118,7 @@ void cc_ignore_time(void *state, uint32_t qp, struct cc_rate *rate, sim_ps now_p
 void cc_ignore_sent(void *state, uint32_t qp, struct cc_rate *rate, uint32_t bytes, sim_ps now_ps);
 void cc_ignore_ack(void *state, uint32_t qp, struct cc_rate *rate, const struct cc_ack *ack, sim_ps now_ps);
 void cc_ignore_loss(void *state, uint32_t qp, struct cc_rate *rate, enum cc_loss loss, sim_ps now_ps);
+void cc_ignore_psn(void *state, uint32_t qp, struct cc_rate *rate, uint32_t psn, sim_ps now_ps);
 
 extern const struct cc_ops cc_none_ops; /* line rate whatever happens; no state */
 

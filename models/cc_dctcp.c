@@ -132,4 +132,5 @@ static void dctcp_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *
 }
 
 const struct cc_ops cc_dctcp_ops = {"dctcp",        dctcp_new,      dctcp_free,   dctcp_wants,   dctcp_start, cc_ignore_time,
-                                    cc_ignore_time, cc_ignore_sent, dctcp_on_ack, dctcp_on_loss, dctcp_view};
+                                    cc_ignore_time, cc_ignore_sent, dctcp_on_ack, dctcp_on_loss, dctcp_view,
+                                    cc_ignore_psn, cc_ignore_psn};

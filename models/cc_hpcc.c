@@ -132,4 +132,5 @@ static void hpcc_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *v
 }
 
 const struct cc_ops cc_hpcc_ops = {"hpcc",         hpcc_new,       hpcc_free,   hpcc_wants,     hpcc_start, cc_ignore_time,
-                                   cc_ignore_time, cc_ignore_sent, hpcc_on_ack, cc_ignore_loss, hpcc_view};
+                                   cc_ignore_time, cc_ignore_sent, hpcc_on_ack, cc_ignore_loss, hpcc_view,
+                                   cc_ignore_psn, cc_ignore_psn};

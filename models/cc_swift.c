@@ -116,4 +116,5 @@ static void swift_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *
 }
 
 const struct cc_ops cc_swift_ops = {"swift",        swift_new,      swift_free,   swift_wants,   swift_start, cc_ignore_time,
-                                    cc_ignore_time, cc_ignore_sent, swift_on_ack, swift_on_loss, swift_view};
+                                    cc_ignore_time, cc_ignore_sent, swift_on_ack, swift_on_loss, swift_view,
+                                    cc_ignore_psn, cc_ignore_psn};

@@ -108,4 +108,5 @@ static void timely_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view 
 }
 
 const struct cc_ops cc_timely_ops = {"timely",       timely_new,     timely_free,   timely_wants,   timely_start, cc_ignore_time,
-                                     cc_ignore_time, cc_ignore_sent, timely_on_ack, cc_ignore_loss, timely_view};
+                                     cc_ignore_time, cc_ignore_sent, timely_on_ack, cc_ignore_loss, timely_view,
+                                     cc_ignore_psn, cc_ignore_psn};

@@ -19,6 +19,7 @@
 #include "models/cc_swift_params.def"
 #include "models/cc_timely_params.def"
 #include "models/cc_hpcc_params.def"
+#include "models/cc_credit_params.def"
 #undef P
 
 #define P PARAMS_ROW
@@ -95,6 +96,11 @@ static const struct param_desc timely_rows[] = {
 #define PARAMS_TYPE hpcc_params
 static const struct param_desc hpcc_rows[] = {
 #include "models/cc_hpcc_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE credit_params
+static const struct param_desc credit_rows[] = {
+#include "models/cc_credit_params.def"
 };
 #undef PARAMS_TYPE
 #undef P
@@ -356,3 +362,4 @@ GROUP(dctcp, "DCTCP window control of NICs.", NULL, PARAM_SCOPE_RUN);
 GROUP(swift, "Swift window control of NICs by round-trip delay.", check_swift, PARAM_SCOPE_RUN);
 GROUP(timely, "TIMELY rate control of NICs by the gradient of round trips.", check_timely, PARAM_SCOPE_RUN);
 GROUP(hpcc, "HPCC window control of NICs by in-band telemetry.", NULL, PARAM_SCOPE_RUN);
+GROUP(credit, "Credits that receivers grant to senders.", NULL, PARAM_SCOPE_RUN);

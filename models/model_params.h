@@ -42,6 +42,9 @@ struct timely_params {
 struct hpcc_params {
 #include "models/cc_hpcc_params.def"
 };
+struct credit_params {
+#include "models/cc_credit_params.def"
+};
 struct node_params {
 #include "models/node_params.def"
 };
@@ -78,7 +81,7 @@ enum dcqcn_behaviour { DCQCN_NVIDIA, DCQCN_PAPER };
 
 extern const struct param_group link_param_group, switch_param_group, buffer_param_group, pfc_param_group,
     ecn_param_group, nic_param_group, dcqcn_param_group, node_param_group, qos_param_group, pfcwd_param_group,
-    fault_param_group, dctcp_param_group, swift_param_group, timely_param_group, hpcc_param_group;
+    fault_param_group, dctcp_param_group, swift_param_group, timely_param_group, hpcc_param_group, credit_param_group;
 
 /* The word of nic.congestion_control, which is also the name of the law's parameter group (none has none). */
 const char *model_cc_name(int congestion_control);

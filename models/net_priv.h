@@ -236,6 +236,7 @@ struct net {
     bool mixed_cut_through; /* cut-through, and links of different rates */
     uint32_t cc_wants; /* CC_WANTS_... */
     struct telemetry *telemetry;   /* NULL: ports stamp nothing */
+    struct nic_credit *credit;     /* NULL: senders need none */
     struct nic_feedback *feedback; /* NULL: the law wants to know nothing of ACKs */
     struct profile_set *profiles;
     struct forward *forward; /* NULL: fixed paths and no link that fails */
@@ -267,6 +268,8 @@ enum net_timer {
     TIMER_WATCH,       /* internal port: PFC watchdog polls */
     TIMER_RNR,         /* queue pair: time to ask again */
     TIMER_RX,          /* internal port: a frame of the receive buffer is in memory */
+    TIMER_CREDIT,      /* internal port: the next credit may go */
+    TIMER_CREDIT_RETRY, /* queue pair: has it used its credits? */
 };
 #define NET_TIMER(kind, x) ((uint64_t)(kind) << 56 | (uint64_t)(x))
 #define NET_TIMER_KIND(id) ((enum net_timer)((id) >> 56))

@@ -7,7 +7,7 @@
  * follows a loss is in nic_recovery.c, receivers that reorder or are slow in
  * nic_rx.c. Left out: reads and atomics, message-rate limits.
  */
-#include "models/nic.h"
+#include "models/nic_credit.h"
 #include "models/nic_ring.h"
 
 /* ---- sending -------------------------------------------------------------- */
@@ -163,7 +163,7 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
         t->sent_wire_bytes = f.bytes + net->gap_bytes;
         t->next_ps = now_ps + (sim_ps)(t->rate.ps_per_byte * (double)t->sent_wire_bytes);
     }
-    if (net->cc_wants & (CC_WANTS_BYTES | CC_WANTS_RTT))
+    if (net->cc_wants & (CC_WANTS_BYTES | CC_WANTS_RTT | CC_WANTS_CREDIT))
         nic_cc_sent(net, qp, f.psn, f.flags, f.bytes + net->gap_bytes, now_ps);
     struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[code];
     ledger->sent_pkts++;
@@ -226,6 +226,13 @@ void nic_wake(struct net *net, struct sim_core *core, struct sim_node *node, uin
     wake(net, core, node, qp, now_ps);
 }
 
+void nic_unblock(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_tx *t = &net->tx[qp];
+    if (t->state == QP_BLOCKED && window_open(t))
+        wake(net, core, node, qp, now_ps);
+}
+
 void nic_kick(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps)
 {
     kick(net, core, node, node->state, port, now_ps);
@@ -249,6 +256,8 @@ void nic_post(struct net *net, struct sim_core *core, struct sim_node *node, uin
         t->una_msg = op;
         t->una_end = t->posted_psn;
     }
+    if (net->credit)
+        nic_cc_posted(net, qp, now_ps);
     if (t->rnr_wait)
         return;
     if (t->msg == JOB_NONE)
@@ -295,6 +304,12 @@ void nic_answer(struct net *net, struct sim_core *core, struct sim_node *node, u
     if (kind != PACKET_SACK) /* which says nothing about those before it */
         r->unacked_pkts = 0;
     queue_control(net, core, node, r->port, qp << 1 | 1, psn, r->ack_class, packet_make(kind, 0, net->ack_bytes) | flags, now_ps);
+}
+
+void nic_send_credit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, uint32_t class, uint32_t bytes,
+                     sim_ps now_ps)
+{
+    queue_control(net, core, node, net->rx[qp].port, qp << 1 | 1, psn, class, packet_make(PACKET_CREDIT, 0, bytes), now_ps);
 }
 
 /* One CNP a queue pair and interval. */
@@ -427,6 +442,8 @@ static inline void on_ack(struct net *net, struct sim_core *core, struct sim_nod
         nic_on_sack(net, core, node, qp, rec->b, now_ps);
     else if (kind == PACKET_RNR)
         nic_on_rnr(net, core, node, qp, rec->b, now_ps);
+    else if (kind == PACKET_CREDIT)
+        nic_cc_credited(net, core, node, qp, rec->b, now_ps);
 }
 
 static void on_cnp(struct net *net, struct sim_node *node, uint32_t qp, sim_ps now_ps)
@@ -491,6 +508,12 @@ static void other_timer(struct net *net, struct sim_core *core, struct sim_node 
         break;
     case TIMER_RX:
         nic_drained(net, core, node, arg, now_ps);
+        break;
+    case TIMER_CREDIT:
+        nic_credit_grant(net, core, node, arg, now_ps);
+        break;
+    case TIMER_CREDIT_RETRY:
+        nic_credit_retry(net, core, node, arg, now_ps);
         break;
     case TIMER_POST:
         nic_post(net, core, node, arg, now_ps);

@@ -4,12 +4,13 @@
  * ring of send times a queue pair (the sender's own state); a packet that was sent again has none (Karn). Laws that
  * want nothing (none, DCQCN) have no net->feedback and cost a test of that pointer.
  */
+#include "models/cc_credit.h"
 #include "models/cc_dctcp.h"
 #include "models/cc_hpcc.h"
 #include "models/cc_swift.h"
 #include "models/cc_timely.h"
 #include "models/dcqcn.h"
-#include "models/nic.h"
+#include "models/nic_credit.h"
 #include "models/telemetry.h"
 
 #include <stdlib.h>
@@ -38,7 +39,7 @@ static bool fail(GError **err, const char *format, ...)
 /* ---- the law ----------------------------------------------------------------- */
 static const struct cc_ops *const laws[] = {
     [NIC_CC_NONE] = &cc_none_ops, [NIC_CC_DCQCN] = &dcqcn_ops, [NIC_CC_DCTCP] = &cc_dctcp_ops,
-    [NIC_CC_HPCC] = &cc_hpcc_ops, [NIC_CC_SWIFT] = &cc_swift_ops, [NIC_CC_TIMELY] = &cc_timely_ops, [NIC_CC_CREDIT] = NULL,
+    [NIC_CC_HPCC] = &cc_hpcc_ops, [NIC_CC_SWIFT] = &cc_swift_ops, [NIC_CC_TIMELY] = &cc_timely_ops, [NIC_CC_CREDIT] = &cc_credit_ops,
 };
 
 /* One law a run: both ends of a queue pair have to speak it. */
@@ -60,8 +61,6 @@ static bool check_law(const struct net *net, GError **err)
 {
     const struct nic_params *nic = net->config.nic;
     const char *word = model_cc_name(nic->congestion_control);
-    if (!net->cc)
-        return fail(err, "nic.congestion_control: %s is not implemented; allowed: none, dcqcn, dctcp, hpcc, swift, timely", word);
     if (net->cc != &cc_none_ops && net->cc != &dcqcn_ops && !net->config.cc_params)
         return fail(err, "nic.congestion_control: %s without its parameters", word);
     return check_places(net, err);
@@ -140,7 +139,7 @@ bool nic_cc_build(struct net *net, GError **err)
         net_cc_path(net, q, &path);
         net->cc->start(net->cc_state, q, &net->tx[q].rate, &path);
     }
-    return build_telemetry(net, err);
+    return (!(net->cc_wants & CC_WANTS_CREDIT) || nic_credit_build(net, err)) && build_telemetry(net, err);
 }
 
 void nic_cc_free(struct net *net)
@@ -153,6 +152,7 @@ void nic_cc_free(struct net *net)
     if (net->cc)
         net->cc->free_state(net->cc_state);
     telemetry_free(net);
+    nic_credit_free(net);
 }
 
 /* ---- pacing timers ------------------------------------------------------------- */
@@ -192,6 +192,8 @@ void nic_cc_sent(struct net *net, uint32_t qp, uint32_t psn, uint32_t flags, uin
         if (free)
             *stamp = (struct stamp){now_ps, psn};
     }
+    if ((net->cc_wants & CC_WANTS_CREDIT) && !(flags & PACKET_AGAIN))
+        nic_credit_sent(net, qp, psn);
     if (net->cc_wants & CC_WANTS_BYTES)
         net->cc->on_sent(net->cc_state, qp, &t->rate, bytes, now_ps);
 }
@@ -228,7 +230,24 @@ void nic_cc_answered(struct net *net, struct sim_core *core, struct sim_node *no
     if (rec->c & PACKET_TIMED)
         add_packet(net, qp, kind == PACKET_SACK ? rec->b : rec->b - 1, now_ps, &ack);
     net->cc->on_ack(net->cc_state, qp, &t->rate, &ack, now_ps);
+    if (net->credit && nic_credit_is_unknown(net, qp, ack.psn, ack.next_psn))
+        net->cc->on_begin(net->cc_state, qp, &t->rate, ack.psn, now_ps);
     shorten_wait(net, core, node, qp, now_ps);
+}
+
+void nic_cc_posted(struct net *net, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_tx *t = &net->tx[qp];
+    if (nic_credit_is_unknown(net, qp, t->una_psn, t->next_psn))
+        net->cc->on_begin(net->cc_state, qp, &t->rate, t->next_psn, now_ps);
+}
+
+void nic_cc_credited(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, sim_ps now_ps)
+{
+    if (!net->credit || net->tx[qp].failed)
+        return;
+    net->cc->on_credit(net->cc_state, qp, &net->tx[qp].rate, psn, now_ps);
+    nic_unblock(net, core, node, qp, now_ps);
 }
 
 void nic_cc_lost(struct net *net, uint32_t qp, enum cc_loss loss, sim_ps now_ps)

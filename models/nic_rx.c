@@ -6,7 +6,7 @@
  * frames in its receive buffer and pauses its peer. Left out: receive queues shared by queue pairs, the end of a queue
  * pair by a responder's error.
  */
-#include "models/nic.h"
+#include "models/nic_credit.h"
 
 /* ---- order --------------------------------------------------------------------- */
 static void nak(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
@@ -129,12 +129,15 @@ static void on_data(struct net *net, struct sim_core *core, struct sim_node *nod
     ((struct net_vertex *)node->state)->rx_data_pkts++;
     if (marked)
         nic_notify(net, core, node, qp, now_ps);
-    if ((int32_t)(rec->b - r->expected_psn) < 0)
+    bool is_new = (int32_t)(rec->b - r->expected_psn) >= 0;
+    if (!is_new)
         duplicate(net, core, node, qp, rec->b, now_ps);
     else if (rec->b == r->expected_psn)
         in_order(net, core, node, qp, rec, echo, now_ps);
     else if (!r->rnr_wait)
         out_of_order(net, core, node, qp, rec, echo, now_ps);
+    if (net->credit && is_new)
+        nic_credit_received(net, core, node, qp, rec->b, now_ps);
 }
 
 /* ---- receive buffer ---------------------------------------------------------------- */
