@@ -3,11 +3,11 @@
 #include "models/law_fixture.h"
 
 #define G (double)UNIT_GBPS
-/* One sample an ACK; steps of 1 Gb/s from half the port's rate; the gradient's unit is the path's 10 us. */
+/* One sample an ACK; steps of 1 Gb/s from half the port's rate; the unit of the gradient is the 10 us of the path. */
 static void start(struct law *law)
 {
     law_start(law, &cc_timely_ops, &timely_param_group, &law_path,
-              (const char *const[]){"timely.segment=1000B", "timely.addstep=1Gbps", "timely.initial_rate=0.5", NULL});
+              (const char *const[]){"timely.segment=1000B", "timely.addstep=1Gbps", "timely.initial_rate=0.5", "timely.min_rtt=0", NULL});
 }
 static double rate(const struct law *law) { return law_view(law).rate_bps; }
 static void sample(struct law *law, sim_ps rtt_ps) { law_ack(law, false, rtt_ps, 0); }
@@ -88,7 +88,7 @@ static void test_cc_timely__samples_once_a_segment(void **state)
     (void)state;
     struct law law;
     law_start(&law, &cc_timely_ops, &timely_param_group, &law_path,
-              (const char *const[]){"timely.segment=4000B", "timely.addstep=1Gbps", "timely.initial_rate=0.5", NULL});
+              (const char *const[]){"timely.segment=4000B", "timely.addstep=1Gbps", "timely.initial_rate=0.5", "timely.min_rtt=0", NULL});
     for (int i = 0; i < 40; i++)
         sample(&law, 10 * UNIT_US);
     assert_close(rate(&law), 59 * G, 1e-12); /* ten samples, the first one remembered */
