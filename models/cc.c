@@ -19,6 +19,10 @@ void cc_ignore_loss(void *state, uint32_t qp, struct cc_rate *rate, enum cc_loss
 {
     (void)state, (void)qp, (void)rate, (void)loss, (void)now_ps;
 }
+void cc_ignore_psn(void *state, uint32_t qp, struct cc_rate *rate, uint32_t psn, sim_ps now_ps)
+{
+    (void)state, (void)qp, (void)rate, (void)psn, (void)now_ps;
+}
 
 static void *none_new(const void *params, uint32_t n)
 {
@@ -43,4 +47,5 @@ static void none_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *v
 }
 
 const struct cc_ops cc_none_ops = {"none",         none_new,       none_free,      none_wants,    none_start,
-                                   cc_ignore_time, cc_ignore_time, cc_ignore_sent, cc_ignore_ack, cc_ignore_loss, none_view};
+                                   cc_ignore_time, cc_ignore_time, cc_ignore_sent, cc_ignore_ack, cc_ignore_loss, none_view,
+                                   cc_ignore_psn,  cc_ignore_psn};

@@ -19,7 +19,7 @@
 struct cc_rate {
     sim_ps due_ps;        /* call advance() when sending at this time or later; SIM_PS_MAX: never */
     double ps_per_byte;   /* pacing of wire bytes; 0: port speed */
-    uint32_t window_pkts; /* most unacknowledged packets, at least 1; UINT32_MAX: no limit */
+    uint32_t window_pkts; /* most unacknowledged packets, at least 1 (0: none without a credit); UINT32_MAX: no limit */
 };
 
 /* What is known of a queue pair's path when it starts. */
@@ -66,9 +66,10 @@ struct cc_view {
 #define CC_WANTS_ACK 2u   /* on_ack() for each ACK */
 #define CC_WANTS_ECHO 4u  /* every marked packet is acknowledged at once, with the mark */
 #define CC_WANTS_RTT 8u
-#define CC_WANTS_INT 16u
+#define CC_WANTS_INT 16u   /* telemetry; the window is never larger than it was at start() */
 #define CC_WANTS_BYTES 32u /* on_sent() */
 #define CC_WANTS_LOSS 64u  /* on_loss() */
+#define CC_WANTS_WINDOW 256u /* limits packets under way: needs an ACK for each */
 #define CC_WANTS_CREDIT 128u /* the receiver grants packets (PACKET_CREDIT) */
 
 struct cc_ops {
@@ -89,13 +90,35 @@ struct cc_ops {
     void (*on_loss)(void *state, uint32_t qp, struct cc_rate *rate, enum cc_loss loss, sim_ps now_ps);
     /* State at NOW_PS, which the clocks have reached. */
     void (*view)(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *view);
+    /* CC_WANTS_CREDIT: packets from PSN on are the first that the receiver has not heard of, and nothing is under way. */
+    void (*on_begin)(void *state, uint32_t qp, struct cc_rate *rate, uint32_t psn, sim_ps now_ps);
+    /* A credit has arrived: packets before PSN may be sent. */
+    void (*on_credit)(void *state, uint32_t qp, struct cc_rate *rate, uint32_t psn, sim_ps now_ps);
 };
+
+/* A window of PKTS as the NIC takes it: whole packets, at least one. */
+static inline uint32_t cc_whole_window(double pkts)
+{
+    return pkts < 1 ? 1 : pkts >= (double)UINT32_MAX ? UINT32_MAX : (uint32_t)pkts;
+}
+/* Packets that fill the path when nothing waits: rate of the slowest link x base round trip, as a real number. */
+static inline double cc_path_pkts(const struct cc_path *path)
+{
+    return (double)path->bottleneck_bps * (double)path->base_rtt_ps / (double)(UNIT_S * UNIT_BITS_PER_BYTE) / path->wire_bytes;
+}
+/* Rate of a window of PKTS in a round trip of RTT_PS, at most that of the port. */
+static inline double cc_window_rate_bps(const struct cc_path *path, double pkts, sim_ps rtt_ps)
+{
+    double bps = pkts * path->wire_bytes * (double)UNIT_BITS_PER_BYTE * (double)UNIT_S / (double)rtt_ps;
+    return bps < (double)path->port_bps ? bps : (double)path->port_bps;
+}
 
 /* Slots that do nothing, for laws that do not need them: callers never test for NULL. */
 void cc_ignore_time(void *state, uint32_t qp, struct cc_rate *rate, sim_ps now_ps);
 void cc_ignore_sent(void *state, uint32_t qp, struct cc_rate *rate, uint32_t bytes, sim_ps now_ps);
 void cc_ignore_ack(void *state, uint32_t qp, struct cc_rate *rate, const struct cc_ack *ack, sim_ps now_ps);
 void cc_ignore_loss(void *state, uint32_t qp, struct cc_rate *rate, enum cc_loss loss, sim_ps now_ps);
+void cc_ignore_psn(void *state, uint32_t qp, struct cc_rate *rate, uint32_t psn, sim_ps now_ps);
 
 extern const struct cc_ops cc_none_ops; /* line rate whatever happens; no state */
 

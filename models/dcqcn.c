@@ -241,4 +241,5 @@ static void dcqcn_view(void *state, uint32_t qp, sim_ps now_ps, struct cc_view *
 }
 
 const struct cc_ops dcqcn_ops = {"dcqcn",       dcqcn_new,    dcqcn_free,    dcqcn_wants,   dcqcn_start, dcqcn_advance,
-                                 dcqcn_on_cnp, dcqcn_on_sent, cc_ignore_ack, cc_ignore_loss, dcqcn_view};
+                                 dcqcn_on_cnp, dcqcn_on_sent, cc_ignore_ack, cc_ignore_loss, dcqcn_view,
+                                 cc_ignore_psn, cc_ignore_psn};

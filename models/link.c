@@ -1,6 +1,6 @@
 /* link.c - what a frame can meet on its way: bit errors, a link that is down, a fault that picks it, a capture.
  *
- * Only ports with a struct net_special come here: their profile says so. A frame of B bytes spans
+ * Only ports whose profile says so come here: those with a struct net_special, and all where ports stamp telemetry. A frame of B bytes spans
  * ceil(8B / payload bits) FEC codewords; RS(n, k) over 10-bit symbols fails when more than
  * (n - k) / 2 symbols are wrong (IEEE 802.3 clauses 91, 119); without FEC one wrong bit is a
  * wrong FCS. Errors are independent of each other: bursts are left out. A lost frame has taken its
@@ -8,6 +8,7 @@
  */
 #include "models/link.h"
 
+#include "models/telemetry.h"
 #include "sim/rng.h"
 #include <math.h>
 
@@ -157,10 +158,14 @@ static void count_lost(struct net_vertex *v, struct net_special *special, uint32
         v->ledger[packet_code(c)].lost_pkts++;
 }
 
-bool special_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps, uint32_t a,
-                      uint32_t b, uint32_t c)
+bool special_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, const struct queue *queue,
+                      sim_ps now_ps, uint32_t a, uint32_t b, uint32_t c)
 {
     struct net_special *special = net->cold[port].special;
+    if (net->telemetry)
+        telemetry_stamp(net, port, queue, now_ps, a, b, c);
+    if (!special)
+        return true;
     if (special->capture)
         capture(net, core, port, special, now_ps, a, b, c);
     bool picked = is_picked(special, a, c);
@@ -174,7 +179,7 @@ bool special_receive(struct net *net, struct sim_core *core, struct net_vertex *
 {
     (void)core;
     struct net_special *special = net->cold[port].special;
-    if (special->n_down == 0)
+    if (!special || special->n_down == 0)
         return true;
     count_lost(v, special, c);
     return false;

@@ -15,6 +15,11 @@
 #include "models/qos_params.def"
 #include "models/pfcwd_params.def"
 #include "models/fault_params.def"
+#include "models/cc_dctcp_params.def"
+#include "models/cc_swift_params.def"
+#include "models/cc_timely_params.def"
+#include "models/cc_hpcc_params.def"
+#include "models/cc_credit_params.def"
 #undef P
 
 #define P PARAMS_ROW
@@ -73,7 +78,38 @@ static const struct param_desc fault_rows[] = {
 #include "models/fault_params.def"
 };
 #undef PARAMS_TYPE
+#define PARAMS_TYPE dctcp_params
+static const struct param_desc dctcp_rows[] = {
+#include "models/cc_dctcp_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE swift_params
+static const struct param_desc swift_rows[] = {
+#include "models/cc_swift_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE timely_params
+static const struct param_desc timely_rows[] = {
+#include "models/cc_timely_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE hpcc_params
+static const struct param_desc hpcc_rows[] = {
+#include "models/cc_hpcc_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE credit_params
+static const struct param_desc credit_rows[] = {
+#include "models/cc_credit_params.def"
+};
+#undef PARAMS_TYPE
 #undef P
+
+const char *model_cc_name(int congestion_control)
+{
+    static const char *const names[] = {"none", "dcqcn", "dctcp", "hpcc", "swift", "timely", "credit"};
+    return names[congestion_control];
+}
 
 bool model_parse_classes(const char *text, uint8_t *mask, GError **err)
 {
@@ -285,6 +321,26 @@ static bool check_dcqcn(const void *values, const char **key, GError **err)
     return false;
 }
 
+static bool check_swift(const void *values, const char **key, GError **err)
+{
+    const struct swift_params *p = values;
+    *key = "fs_min_cwnd";
+    if (p->fs_min_cwnd < p->fs_max_cwnd)
+        return true;
+    g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS, "fs_min_cwnd %g is not below fs_max_cwnd %g", p->fs_min_cwnd, p->fs_max_cwnd);
+    return false;
+}
+
+static bool check_timely(const void *values, const char **key, GError **err)
+{
+    const struct timely_params *p = values;
+    *key = "t_low";
+    if (p->t_low_ps <= p->t_high_ps)
+        return true;
+    g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS, "t_low is above t_high; allowed: t_low <= t_high");
+    return false;
+}
+
 #define GROUP(name_, doc_, check_, scope_)                                                                      \
     const struct param_group name_##_param_group = {.name = #name_, .doc = doc_, .rows = name_##_rows,           \
                                                     .n_rows = (int)G_N_ELEMENTS(name_##_rows),                   \
@@ -302,3 +358,8 @@ GROUP(nic, "RDMA NICs and their queue pairs.", check_nic, PARAM_SCOPE_SITE);
 GROUP(dcqcn, "DCQCN rate control of NICs (reaction and notification point).", check_dcqcn, PARAM_SCOPE_RUN);
 GROUP(node, "Inside a server.", NULL, PARAM_SCOPE_RUN);
 GROUP(fault, "What breaks during a run, one section [fault:NAME] each.", NULL, PARAM_SCOPE_LIST);
+GROUP(dctcp, "DCTCP window control of NICs.", NULL, PARAM_SCOPE_RUN);
+GROUP(swift, "Swift window control of NICs by round-trip delay.", check_swift, PARAM_SCOPE_RUN);
+GROUP(timely, "TIMELY rate control of NICs by the gradient of round trips.", check_timely, PARAM_SCOPE_RUN);
+GROUP(hpcc, "HPCC window control of NICs by in-band telemetry.", NULL, PARAM_SCOPE_RUN);
+GROUP(credit, "Credits that receivers grant to senders.", NULL, PARAM_SCOPE_RUN);

@@ -30,6 +30,21 @@ struct nic_params {
 struct dcqcn_params {
 #include "models/dcqcn_params.def"
 };
+struct dctcp_params {
+#include "models/cc_dctcp_params.def"
+};
+struct swift_params {
+#include "models/cc_swift_params.def"
+};
+struct timely_params {
+#include "models/cc_timely_params.def"
+};
+struct hpcc_params {
+#include "models/cc_hpcc_params.def"
+};
+struct credit_params {
+#include "models/cc_credit_params.def"
+};
 struct node_params {
 #include "models/node_params.def"
 };
@@ -67,8 +82,10 @@ enum dcqcn_behaviour { DCQCN_NVIDIA, DCQCN_PAPER };
 
 extern const struct param_group link_param_group, switch_param_group, buffer_param_group, pfc_param_group,
     ecn_param_group, nic_param_group, dcqcn_param_group, node_param_group, qos_param_group, pfcwd_param_group,
-    fault_param_group;
+    fault_param_group, dctcp_param_group, swift_param_group, timely_param_group, hpcc_param_group, credit_param_group;
 
+/* The word of nic.congestion_control, which is also the name of the law's parameter group (none has none). */
+const char *model_cc_name(int congestion_control);
 /* Parses a list of classes ("3,4", "none") into a bit mask; false with ERR set for anything else. */
 bool model_parse_classes(const char *text, uint8_t *mask, GError **err);
 /* Parses eight positive weights ("1,1,2,..."). */

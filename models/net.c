@@ -1,5 +1,4 @@
 /* net.c - builds the state of a run from a fabric, a job and the parameter tables. */
-#include "models/dcqcn.h"
 #include "models/nic.h"
 
 #include <stdlib.h>
@@ -37,7 +36,6 @@ static void set_constants(struct net *net)
     net->ack_interval = (uint32_t)c->nic->ack_interval;
     int64_t window = (c->nic->window_bytes + net->mtu - 1) / net->mtu;
     net->window_pkts = window == 0 ? UINT32_MAX : (uint32_t)MIN(window, INT32_MAX);
-    net->echo_mode = c->nic->np_mode == NIC_NP_ACK_ECHO;
     net->ack_bypass = c->nic->ack_bypass_pfc;
     net->repace = c->nic->repace;
 }
@@ -267,18 +265,6 @@ static void start_job(struct net *net)
     }
 }
 
-static void start_cc(struct net *net)
-{
-    bool dcqcn = net->config.nic->congestion_control == NIC_CC_DCQCN;
-    net->cc = dcqcn ? &dcqcn_ops : &cc_none_ops;
-    net->cc_state = net->cc->new_state(net->config.dcqcn, net->n_qps);
-    net->cc_wants = net->cc->wants(net->cc_state);
-    for (uint32_t q = 0; q < net->n_qps; q++) {
-        const struct cc_path path = {.port_bps = (int64_t)net->cold[net->tx[q].port].rate_bps};
-        net->cc->start(net->cc_state, q, &net->tx[q].rate, &path);
-    }
-}
-
 struct net *net_new(const struct net_graph *graph, const struct job *job, const struct net_config *config, GError **err)
 {
     g_return_val_if_fail(job->sealed, NULL);
@@ -291,12 +277,11 @@ struct net *net_new(const struct net_graph *graph, const struct job *job, const 
     set_constants(net);
     number_vertices(net);
     if (!build_ports(net, err) || !build_core(net, err) || !net_build_qps(net, err) || !watchdog_build(net, err) ||
-        !link_build(net, err) || !forward_build(net, err) || !fault_build(net, err)) {
+        !link_build(net, err) || !forward_build(net, err) || !fault_build(net, err) || !nic_cc_build(net, err)) {
         net_free(net);
         return NULL;
     }
     net->prefetch_paths = (size_t)net->n_qps * 2 * net->path_stride * sizeof *net->path > PREFETCH_MIN_PATH_BYTES;
-    start_cc(net);
     start_job(net);
     return net;
 }
@@ -320,8 +305,7 @@ void net_free(struct net *net)
     }
     nic_free(net);
     sim_core_free(net->core);
-    if (net->cc)
-        net->cc->free_state(net->cc_state);
+    nic_cc_free(net);
     free(net->port);
     free(net->queue);
     free(net->group);

@@ -249,11 +249,14 @@ struct net {
     /* constants of the run, near each other */
     uint32_t mtu, frame_overhead, reth, gap_bytes, ack_bytes, cnp_bytes, pause_bytes;
     uint32_t ack_interval, window_pkts;
-    bool echo_mode, ack_bypass, repace;
+    bool echo_mode, sends_cnps, ack_bypass, repace;
     bool any_lossless;
     bool prefetch, prefetch_paths; /* the ports, the paths exceed a core's own cache */
     bool mixed_cut_through; /* cut-through, and links of different rates */
     uint32_t cc_wants; /* CC_WANTS_... */
+    struct telemetry *telemetry;   /* NULL: ports stamp nothing */
+    struct nic_credit *credit;     /* NULL: senders need none */
+    struct nic_feedback *feedback; /* NULL: the law wants to know nothing of ACKs */
     struct profile_set *profiles;
     struct forward *forward; /* NULL: fixed paths and no link that fails */
     struct fault_run *fault;
@@ -285,6 +288,8 @@ enum net_timer {
     TIMER_RNR,         /* queue pair: time to ask again */
     TIMER_RX,          /* internal port: a frame of the receive buffer is in memory */
     TIMER_STALL,       /* internal port << 3 | priority: NIC watchdog */
+    TIMER_CREDIT,      /* internal port: the next credit may go */
+    TIMER_CREDIT_RETRY, /* queue pair: has it used its credits? */
 };
 #define NET_TIMER(kind, x) ((uint64_t)(kind) << 56 | (uint64_t)(x))
 #define NET_TIMER_KIND(id) ((enum net_timer)((id) >> 56))
@@ -418,9 +423,10 @@ void watchdog_forget(struct net *net, struct sim_core *core, struct sim_node *no
 /* ---- link.c: what a frame meets on its way ----------------------------------- */
 bool link_build(struct net *net, GError **err);
 void link_release(struct net *net);
-/* A frame goes on the wire of a port whose profile is special; false: it is lost. */
-bool special_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps, uint32_t a,
-                      uint32_t b, uint32_t c);
+/* A frame goes on the wire of a port whose profile is special; QUEUE: that it has left, NULL for pause frames. False: it
+ * is lost. */
+bool special_transmit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, const struct queue *queue,
+                      sim_ps now_ps, uint32_t a, uint32_t b, uint32_t c);
 /* A frame has come in on such a port; false: the link went down under it. */
 bool special_receive(struct net *net, struct sim_core *core, struct net_vertex *v, uint32_t port, uint32_t c);
 
@@ -435,6 +441,9 @@ uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uin
 /* The tables of state STATE hold at this node from now on. */
 void forward_use(struct net *net, struct net_vertex *v, uint32_t state);
 uint32_t forward_n_down(const struct net *net, uint32_t state); /* links */
+
+/* net_view.c: what a control law is told of a queue pair's path. */
+void net_cc_path(const struct net *net, uint32_t qp, struct cc_path *path);
 
 /* net_qps.c: queue pairs and paths of the job. */
 bool net_build_qps(struct net *net, GError **err);

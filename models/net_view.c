@@ -270,6 +270,24 @@ static void walk(const struct net *net, uint32_t qp, bool reverse, uint32_t byte
     }
 }
 
+static int64_t slowest_bps(const struct way *way)
+{
+    return (int64_t)(((__int128)UNIT_S * UNIT_BITS_PER_BYTE << 16) / way->slowest_q16);
+}
+
+void net_cc_path(const struct net *net, uint32_t qp, struct cc_path *path)
+{
+    struct way there, back;
+    walk(net, qp, false, net->mtu + net->frame_overhead, &there);
+    walk(net, qp, true, net->ack_bytes, &back);
+    *path = (struct cc_path){.port_bps = (int64_t)net->cold[net->tx[qp].port].rate_bps,
+                             .bottleneck_bps = slowest_bps(&there),
+                             .base_rtt_ps = there.latency_ps + there.seen_ps + back.latency_ps + back.seen_ps,
+                             .mtu_bytes = net->mtu,
+                             .wire_bytes = net->mtu + net->frame_overhead + net->gap_bytes,
+                             .n_hops = net->qp[qp].n_hops + 1u};
+}
+
 int64_t net_wire_bytes(const struct net *net, int64_t bytes)
 {
     return bytes + (int64_t)net_message_pkts(net, bytes) * (net->frame_overhead + net->gap_bytes) + net->reth;
@@ -350,12 +368,14 @@ void net_qp_view(struct net *net, uint32_t qp, sim_ps now_ps, struct net_qp_view
                                  .failed_ps = net->repair[qp].failed_ps,
                                  .ideal_latency_ps = way.latency_ps};
     double port_bps = (double)net->cold[t->port].rate_bps;
-    view->bottleneck_bps = (int64_t)(((__int128)UNIT_S * UNIT_BITS_PER_BYTE << 16) / way.slowest_q16);
+    view->bottleneck_bps = slowest_bps(&way);
     /* Clocks up to now: what sending at this moment would see. */
     if (t->rate.due_ps <= now_ps)
         net->cc->advance(net->cc_state, qp, &t->rate, now_ps);
     net->cc->view(net->cc_state, qp, now_ps, &view->cc);
     view->rate_bps = t->rate.ps_per_byte > 0 ? (double)(UNIT_S * UNIT_BITS_PER_BYTE) / t->rate.ps_per_byte : port_bps;
+    if (view->cc.window_pkts > 0)
+        view->rate_bps = MIN(view->rate_bps, view->cc.rate_bps);
 }
 
 static int compare_pauses(const void *a, const void *b)

@@ -7,7 +7,7 @@
  * follows a loss is in nic_recovery.c, receivers that reorder or are slow in
  * nic_rx.c. Left out: reads and atomics, message-rate limits.
  */
-#include "models/nic.h"
+#include "models/nic_credit.h"
 #include "models/nic_ring.h"
 
 /* ---- sending -------------------------------------------------------------- */
@@ -41,7 +41,7 @@ static inline void put_on_wire(struct net *net, struct sim_core *core, struct si
     port->busy_until_ps = now_ps + wire_ps;
     queue->tx_bytes += bytes + net->gap_bytes;
     if (__builtin_expect(port->profile->special, 0) &&
-        !special_transmit(net, core, node, (uint32_t)(port - net->port), now_ps, a, b, c))
+        !special_transmit(net, core, node, (uint32_t)(port - net->port), queue, now_ps, a, b, c))
         return;
     sim_send(core, port->channel, port->peer_node, now_ps + seen_ps + port->data_latency_ps, a, b, c);
 }
@@ -93,6 +93,8 @@ static void wait_for_gap(struct net *net, struct sim_core *core, struct sim_node
     struct qp_tx *t = &net->tx[qp];
     t->state = QP_WAITING;
     sim_ps until_ps = net->repace ? MIN(t->next_ps, t->rate.due_ps) : t->next_ps;
+    if (__builtin_expect(net->feedback != NULL, 0))
+        nic_cc_waits(net, qp, until_ps);
     sim_timer_add(core, node, until_ps, NET_TIMER(TIMER_QP, qp));
 }
 
@@ -161,8 +163,8 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
         t->sent_wire_bytes = f.bytes + net->gap_bytes;
         t->next_ps = now_ps + (sim_ps)(t->rate.ps_per_byte * (double)t->sent_wire_bytes);
     }
-    if (net->cc_wants & CC_WANTS_BYTES)
-        net->cc->on_sent(net->cc_state, qp, &t->rate, f.bytes + net->gap_bytes, now_ps);
+    if (net->cc_wants & (CC_WANTS_BYTES | CC_WANTS_RTT | CC_WANTS_CREDIT))
+        nic_cc_sent(net, qp, f.psn, f.flags, f.bytes + net->gap_bytes, now_ps);
     struct ledger *ledger = &((struct net_vertex *)node->state)->ledger[code];
     ledger->sent_pkts++;
     ledger->sent_bytes += f.bytes;
@@ -224,6 +226,13 @@ void nic_wake(struct net *net, struct sim_core *core, struct sim_node *node, uin
     wake(net, core, node, qp, now_ps);
 }
 
+void nic_unblock(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
+{
+    struct qp_tx *t = &net->tx[qp];
+    if (t->state == QP_BLOCKED && window_open(t))
+        wake(net, core, node, qp, now_ps);
+}
+
 void nic_kick(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps)
 {
     kick(net, core, node, node->state, port, now_ps);
@@ -247,6 +256,8 @@ static void post_message(struct net *net, struct sim_core *core, struct sim_node
         t->una_msg = msg;
         t->una_end = t->posted_psn;
     }
+    if (net->credit)
+        nic_cc_posted(net, qp, now_ps);
     if (t->rnr_wait)
         return;
     if (t->msg == JOB_NONE)
@@ -303,13 +314,19 @@ void nic_answer(struct net *net, struct sim_core *core, struct sim_node *node, u
     queue_control(net, core, node, r->port, qp << 1 | 1, psn, r->ack_class, packet_make(kind, 0, net->ack_bytes) | flags, now_ps);
 }
 
+void nic_send_credit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, uint32_t class, uint32_t bytes,
+                     sim_ps now_ps)
+{
+    queue_control(net, core, node, net->rx[qp].port, qp << 1 | 1, psn, class, packet_make(PACKET_CREDIT, 0, bytes), now_ps);
+}
+
 /* One CNP a queue pair and interval. */
 void nic_notify(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
 {
     struct qp_rx *r = &net->rx[qp];
     struct nic_port *nic = net->nic[r->port];
     nic->n.np_ecn_marked_roce_packets++;
-    if (net->echo_mode)
+    if (!net->sends_cnps)
         return;
     if (r->last_cnp_ps >= 0 && now_ps - r->last_cnp_ps < net->config.dcqcn->min_time_between_cnps_ps)
         return;
@@ -367,7 +384,7 @@ static inline void on_data(struct net *net, struct sim_core *core, struct sim_no
     r->unacked_pkts++;
     bool last = rec->c & PACKET_LAST;
     if (last || r->unacked_pkts >= net->ack_interval || (marked && net->echo_mode))
-        send_ack(net, core, node, qp, PACKET_ACK, marked && net->echo_mode ? PACKET_ECHO : 0, now_ps);
+        send_ack(net, core, node, qp, PACKET_ACK, packet_timed(rec->c) | (marked && net->echo_mode ? PACKET_ECHO : 0), now_ps);
     if (last)
         nic_message_in(net, core, node, qp, now_ps);
 }
@@ -421,6 +438,8 @@ static inline void on_ack(struct net *net, struct sim_core *core, struct sim_nod
     uint32_t qp = rec->a >> 1;
     struct qp_tx *t = &net->tx[qp];
     enum packet_kind kind = packet_kind(rec->c);
+    if (__builtin_expect(net->feedback != NULL, 0))
+        nic_cc_answered(net, core, node, qp, rec, now_ps);
     if (kind <= PACKET_NAK && (int32_t)(rec->b - t->una_psn) > 0)
         acknowledge(net, core, node, qp, rec->b, now_ps);
     if (rec->c & PACKET_ECHO) {
@@ -435,6 +454,8 @@ static inline void on_ack(struct net *net, struct sim_core *core, struct sim_nod
         nic_on_sack(net, core, node, qp, rec->b, now_ps);
     else if (kind == PACKET_RNR)
         nic_on_rnr(net, core, node, qp, rec->b, now_ps);
+    else if (kind == PACKET_CREDIT)
+        nic_cc_credited(net, core, node, qp, rec->b, now_ps);
 }
 
 static void on_cnp(struct net *net, struct sim_node *node, uint32_t qp, sim_ps now_ps)
@@ -503,6 +524,12 @@ static void other_timer(struct net *net, struct sim_core *core, struct sim_node 
     case TIMER_STALL:
         watchdog_stall(net, core, node, port, arg & 7, now_ps);
         break;
+    case TIMER_CREDIT:
+        nic_credit_grant(net, core, node, arg, now_ps);
+        break;
+    case TIMER_CREDIT_RETRY:
+        nic_credit_retry(net, core, node, arg, now_ps);
+        break;
     case TIMER_POST:
         nic_post(net, core, node, arg, now_ps);
         break;
@@ -540,6 +567,8 @@ static bool shorten_gap(struct net *net, struct qp_tx *t, uint32_t qp, sim_ps no
 static void on_pacing(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
 {
     struct qp_tx *t = &net->tx[qp];
+    if (__builtin_expect(net->feedback != NULL, 0) && !nic_cc_waited(net, qp, now_ps))
+        return; /* an ACK has shortened the gap meanwhile */
     if (t->next_ps > now_ps && !shorten_gap(net, t, qp, now_ps)) {
         wait_for_gap(net, core, node, qp);
         return;

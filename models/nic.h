@@ -3,6 +3,8 @@
  *   nic.c           requester and responder where nothing is lost: the path that every packet takes
  *   nic_recovery.c  requester after a loss: NAK, SACK, RNR, timeouts, failed queue pairs
  *   nic_rx.c        responder that holds packets out of order, answers RNR or is slow
+ *   nic_cc.c        what congestion control is told of ACKs and losses, and what it needs from the NIC for that
+ *   nic_credit.c    responder that grants packets, and what the requester tells it
  *   nic_build.c     settings of each port, state of queue pairs
  *
  * Cold state lies apart from struct qp_tx and struct qp_rx: a queue pair that loses nothing never touches it.
@@ -46,6 +48,7 @@ struct qp_repair {
     uint32_t cursor_psn, lost_psn;
     uint32_t head_mark; /* new packets from here on were sent after the oldest one was sent again */
     uint32_t sacked_pkts, span_pkts; /* packets with a SACK; most that the receiver can hold */
+    uint32_t window_pkts;            /* most under way by nic.window and nic.window_bdp */
     uint32_t rnr_psn;
     uint16_t rnr_retries;
     uint8_t fail_reason; /* enum net_qp_failure */
@@ -58,6 +61,7 @@ struct nic_frame { uint32_t psn, payload_bytes, bytes, flags; };
 /* net_vertex.rx_care: data packets do not go the short way. */
 #define NIC_RX_CAREFUL 1 /* some queue pair holds packets out of order or answers RNR */
 #define NIC_RX_SLOW 2    /* some port has a receive rate */
+#define NIC_RX_CREDIT 4  /* senders wait for credits */
 
 /* ---- bitmaps of PSNs ------------------------------------------------------- */
 static inline uint64_t *nic_bit_word(const struct net *net, uint64_t *bits, uint32_t qp, uint32_t psn)
@@ -94,6 +98,11 @@ void nic_acknowledge(struct net *net, struct sim_core *core, struct sim_node *no
 /* Answers on QP: ACK, NAK, SACK or RNR of PSN, with PACKET_ECHO or no flags. */
 void nic_answer(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn,
                 enum packet_kind kind, uint32_t flags, sim_ps now_ps);
+/* Grants QP the packets before PSN by a frame of BYTES in CLASS. */
+void nic_send_credit(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, uint32_t class, uint32_t bytes,
+                     sim_ps now_ps);
+/* The window of QP may have opened. */
+void nic_unblock(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
 /* Notification point: a marked packet has arrived. */
 void nic_notify(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
 /* The last packet of the next message is in. */
@@ -118,6 +127,24 @@ void nic_forget_acknowledged(struct net *net, uint32_t qp, uint32_t from);
 struct nic_frame nic_lost_frame(struct net *net, struct sim_node *node, uint32_t qp);
 /* Time that min_rnr_timer stands for. */
 sim_ps nic_rnr_timer_ps(uint32_t code);
+
+/* ---- nic_cc.c -------------------------------------------------------------- */
+/* Makes the state of the control law that the parameters name, for all queue pairs; refuses what it cannot work with. */
+bool nic_cc_build(struct net *net, GError **err);
+void nic_cc_free(struct net *net);
+/* A data packet starts on the wire of its port; FLAGS of its frame, BYTES on the wire. */
+void nic_cc_sent(struct net *net, uint32_t qp, uint32_t psn, uint32_t flags, uint32_t bytes, sim_ps now_ps);
+/* An answer (ACK, NAK, SACK, RNR) has arrived; before it takes effect. */
+void nic_cc_answered(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, const struct sim_record *rec,
+                     sim_ps now_ps);
+/* Packets of a queue pair have been posted. */
+void nic_cc_posted(struct net *net, uint32_t qp, sim_ps now_ps);
+/* A credit for the packets before PSN has arrived. */
+void nic_cc_credited(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, uint32_t psn, sim_ps now_ps);
+void nic_cc_lost(struct net *net, uint32_t qp, enum cc_loss loss, sim_ps now_ps);
+/* Pacing timers: QP waits until UNTIL_PS; is the timer of NOW_PS the one that it waits for? */
+void nic_cc_waits(struct net *net, uint32_t qp, sim_ps until_ps);
+bool nic_cc_waited(const struct net *net, uint32_t qp, sim_ps now_ps);
 
 /* ---- nic_rx.c -------------------------------------------------------------- */
 /* A data packet has arrived at PORT of a node with rx_care. */

@@ -5,6 +5,7 @@
  */
 #include "models/nic.h"
 
+#include <math.h>
 #include <stdlib.h>
 
 /* IBTA: local ACK timeout n is 4.096 us x 2^n. */
@@ -75,6 +76,16 @@ static bool build_ports(struct net *net, GError **err)
 }
 
 /* ---- queue pairs ---------------------------------------------------------------- */
+static uint32_t fixed_window(const struct net *net, uint32_t qp)
+{
+    struct cc_path path;
+    double multiple = net->config.nic->window_bdp;
+    if (multiple <= 0)
+        return net->window_pkts;
+    net_cc_path(net, qp, &path);
+    return MIN(net->window_pkts, cc_whole_window(ceil(multiple * cc_path_pkts(&path))));
+}
+
 static bool build_qp(struct net *net, uint32_t qp, GError **err)
 {
     struct qp_tx *t = &net->tx[qp];
@@ -83,18 +94,24 @@ static bool build_qp(struct net *net, uint32_t qp, GError **err)
     uint32_t window = MIN(from->reorder_pkts, to->reorder_pkts);
     t->selective = r->selective = from->selective && to->selective;
     r->reorder = r->selective || to->tolerance_pkts > 0;
-    t->window_pkts = t->selective ? MIN(net->window_pkts, window) : net->window_pkts;
+    uint32_t fixed = net->repair[qp].window_pkts = fixed_window(net, qp);
+    t->window_pkts = t->selective ? MIN(fixed, window) : fixed;
     net->repair[qp].span_pkts = window;
     if (r->reorder || to->rnr)
         net->vertex[net->cold[r->port].node].rx_care |= NIC_RX_CAREFUL;
     if (r->reorder)
         net->reorder_words = MAX(net->reorder_words, (to->reorder_pkts + 63) / 64);
-    if (!t->selective || t->window_pkts >= net->ack_interval)
+    if (t->window_pkts >= net->ack_interval)
         return true;
+    const struct net_port *ports = net->graph->ports;
+    if (!t->selective || fixed < window) {
+        fail(err, "nic.window_bdp: a window of %u packets would wait for ever for an ACK every %u; allowed: at least ack_interval", fixed, net->ack_interval);
+        return net_blame(net, NET_PARAMS_NIC, "window_bdp", ports[net->cold[t->port].graph_port].node, NET_NONE, NET_SITE_ANY_CLASS, err);
+    }
     fail(err, "nic.reorder_window: a window of %u packets would wait for ever for an ACK every %u; allowed: at least ack_interval", t->window_pkts,
          net->ack_interval);
     uint32_t smaller = net->cold[from->reorder_pkts <= to->reorder_pkts ? t->port : r->port].graph_port;
-    return net_blame(net, NET_PARAMS_NIC, "reorder_window", net->graph->ports[smaller].node, NET_NONE, NET_SITE_ANY_CLASS, err);
+    return net_blame(net, NET_PARAMS_NIC, "reorder_window", ports[smaller].node, NET_NONE, NET_SITE_ANY_CLASS, err);
 }
 
 /* Pages that no queue pair uses are never touched. */

@@ -58,8 +58,10 @@ void nic_on_nak(struct net *net, struct sim_core *core, struct sim_node *node, u
 {
     struct qp_tx *t = &net->tx[qp];
     net->nic[t->port]->n.packet_seq_err++;
-    if (!t->failed && psn == t->una_psn) /* else a later answer has overtaken it */
-        go_back(net, core, node, qp, psn, now_ps);
+    if (t->failed || psn != t->una_psn)
+        return; /* a later answer has overtaken it */
+    nic_cc_lost(net, qp, CC_LOSS_NAK, now_ps);
+    go_back(net, core, node, qp, psn, now_ps);
 }
 
 /* ---- selective repeat ------------------------------------------------------------ */
@@ -78,7 +80,7 @@ static void count_sacked(struct net *net, uint32_t qp, int change)
 {
     struct qp_repair *r = &net->repair[qp];
     r->sacked_pkts += (uint32_t)change;
-    uint64_t window = (uint64_t)net->window_pkts + r->sacked_pkts;
+    uint64_t window = (uint64_t)r->window_pkts + r->sacked_pkts;
     net->tx[qp].window_pkts = (uint32_t)MIN(window, (uint64_t)r->span_pkts);
 }
 
@@ -131,6 +133,7 @@ void nic_on_sack(struct net *net, struct sim_core *core, struct sim_node *node, 
     struct qp_tx *t = &net->tx[qp];
     struct qp_repair *r = &net->repair[qp];
     uint32_t tolerance = net->nic[t->port]->tolerance_pkts;
+    bool was_repairing = t->repair;
     if (t->failed || !t->selective || (int32_t)(psn - t->una_psn) < 0 || (int32_t)(psn - t->max_psn) >= 0)
         return; /* acknowledged meanwhile */
     if (!nic_bit(net, net->tx_sacked, qp, psn))
@@ -142,6 +145,8 @@ void nic_on_sack(struct net *net, struct sim_core *core, struct sim_node *node, 
     if (head_was_sent_again && (int32_t)(psn - r->head_mark - tolerance) >= 0)
         r->head_again = true;
     look_for_lost(net, qp);
+    if (t->repair && !was_repairing)
+        nic_cc_lost(net, qp, CC_LOSS_NAK, now_ps);
     if (t->repair || t->state == QP_BLOCKED) /* a SACK opens the window, too */
         wake_if_at_rest(net, core, node, qp, now_ps);
 }
@@ -239,6 +244,7 @@ void nic_timeout(struct net *net, struct sim_core *core, struct sim_node *node, 
         fail_qp(net, node, qp, NET_QP_RETRIES_EXCEEDED, now_ps);
         return;
     }
+    nic_cc_lost(net, qp, CC_LOSS_TIMEOUT, now_ps);
     t->retries++;
     t->progress_ps = now_ps;
     set_timer(net, core, node, qp, now_ps + timeout_ps(nic, t->retries));

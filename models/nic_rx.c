@@ -6,7 +6,7 @@
  * frames in its receive buffer and pauses its peer. Left out: receive queues shared by queue pairs, the end of a queue
  * pair by a responder's error.
  */
-#include "models/nic.h"
+#include "models/nic_credit.h"
 
 /* ---- order --------------------------------------------------------------------- */
 static void nak(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps)
@@ -62,7 +62,7 @@ static void out_of_order(struct net *net, struct sim_core *core, struct sim_node
         hold(net, qp, rec);
     if (r->selective) {
         if (ahead < nic->reorder_pkts)
-            sack(net, core, node, qp, rec->b, echo, now_ps);
+            sack(net, core, node, qp, rec->b, echo | packet_timed(rec->c), now_ps);
     } else if (ahead > nic->tolerance_pkts) {
         nak(net, core, node, qp, now_ps);
     }
@@ -101,7 +101,8 @@ static void in_order(struct net *net, struct sim_core *core, struct sim_node *no
 {
     struct qp_rx *r = &net->rx[qp];
     bool last = rec->c & PACKET_LAST, ack = echo != 0;
-    for (uint32_t first = r->expected_psn;;) {
+    uint32_t first = r->expected_psn;
+    for (;;) {
         if (!is_ready(net, qp)) {
             r->rnr_wait = true;
             net->nic[r->port]->n.rnr_naks_sent++;
@@ -115,7 +116,8 @@ static void in_order(struct net *net, struct sim_core *core, struct sim_node *no
         last = nic_bit(net, net->rx_held_last, qp, r->expected_psn);
     }
     if (ack || r->unacked_pkts >= net->ack_interval)
-        nic_answer(net, core, node, qp, r->expected_psn, PACKET_ACK, echo, now_ps);
+        nic_answer(net, core, node, qp, r->expected_psn, PACKET_ACK,
+                   echo | (r->expected_psn == first + 1 ? packet_timed(rec->c) : 0), now_ps);
 }
 
 static void on_data(struct net *net, struct sim_core *core, struct sim_node *node, const struct sim_record *rec, sim_ps now_ps)
@@ -127,12 +129,15 @@ static void on_data(struct net *net, struct sim_core *core, struct sim_node *nod
     ((struct net_vertex *)node->state)->rx_data_pkts++;
     if (marked)
         nic_notify(net, core, node, qp, now_ps);
-    if ((int32_t)(rec->b - r->expected_psn) < 0)
+    bool is_new = (int32_t)(rec->b - r->expected_psn) >= 0;
+    if (!is_new)
         duplicate(net, core, node, qp, rec->b, now_ps);
     else if (rec->b == r->expected_psn)
         in_order(net, core, node, qp, rec, echo, now_ps);
     else if (!r->rnr_wait)
         out_of_order(net, core, node, qp, rec, echo, now_ps);
+    if (net->credit && is_new)
+        nic_credit_received(net, core, node, qp, rec->b, now_ps);
 }
 
 /* ---- receive buffer ---------------------------------------------------------------- */

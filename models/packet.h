@@ -3,7 +3,10 @@
  *   a   queue pair << 1 | direction   (0: requester to responder, 1: back)
  *   b   PSN
  *   c   bit 0-15 frame bytes, 16-18 kind, 19-21 code, 22 CE, 23 last of message,
- *       24 congestion echo (ACK), 25-29 switches passed, 30 telemetry half, 31 sent again
+ *       24 congestion echo (ACK), 25-29 switches passed, 30 timed (answers), 31 sent again
+ *
+ * A timed answer was caused by a packet sent once: an ACK by the one before its PSN, a SACK by the one of its PSN.
+ * Round trip and telemetry are that packet's.
  *
  * The PSN is 24 bits on the wire; here it counts on in 32 so that any packet of
  * a run has a name of its own. The code stands for the packet's DSCP and PCP (net.h:
@@ -27,7 +30,7 @@ enum packet_kind {
 #define PACKET_LAST (1u << 23)
 #define PACKET_ECHO (1u << 24)
 #define PACKET_HOP (1u << 25)
-#define PACKET_INT_HALF (1u << 30)
+#define PACKET_TIMED (1u << 30)
 #define PACKET_AGAIN (1u << 31)
 #define PACKET_MAX_HOPS 32
 #define PACKET_PAUSE_FOREVER UINT32_MAX
@@ -40,5 +43,7 @@ static inline uint32_t packet_bytes(uint32_t c) { return c & 0xffffu; }
 static inline enum packet_kind packet_kind(uint32_t c) { return (enum packet_kind)(c >> 16 & 7u); }
 static inline uint32_t packet_code(uint32_t c) { return c >> 19 & 7u; }
 static inline uint32_t packet_hops(uint32_t c) { return c >> 25 & 31u; }
+/* Flag of the answer to data packet C. */
+static inline uint32_t packet_timed(uint32_t c) { return ~c >> 1 & PACKET_TIMED; }
 
 #endif

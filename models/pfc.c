@@ -142,7 +142,7 @@ void pfc_put_frame(struct net *net, struct sim_core *core, struct sim_node *node
         else
             net->cold[port].pause_tx[__builtin_ctz(left)]++;
     }
-    if (hot->profile->special && !special_transmit(net, core, node, port, now_ps, quanta, priorities, c))
+    if (hot->profile->special && !special_transmit(net, core, node, port, NULL, now_ps, quanta, priorities, c))
         return;
     sim_send(core, hot->channel, hot->peer_node, now_ps + wire_ps + hot->pause_latency_ps, quanta, priorities, c);
 }

@@ -334,6 +334,12 @@ struct port_profile *profile_own(struct net *net, uint32_t port)
     return own;
 }
 
+void profile_all_special(struct net *net)
+{
+    for (guint i = 0; i < net->profiles->profiles->len; i++)
+        ((struct port_profile *)net->profiles->profiles->pdata[i])->special = true;
+}
+
 /* ---- pools of a switch -------------------------------------------------------------------- */
 struct buffer_need { double headroom, reserved, bytes_per_ps; };
 

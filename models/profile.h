@@ -48,7 +48,7 @@ struct port_profile {
     uint8_t strict_queues;
     uint8_t slice;                 /* ingress pool: index into net_vertex.pool */
     uint8_t queue_of_priority[NET_CLASSES], priorities_of_pg[NET_CLASSES], code_of_class[NET_CLASSES];
-    bool special;                  /* something is to be looked at before a frame goes on the wire: net_special */
+    bool special;                  /* something is to be looked at before a frame goes on the wire: net_special, telemetry */
     bool own_headroom;             /* false: from the switch's shared headroom pool */
     uint32_t cell_bytes, cell_overhead;
     uint64_t cell_inverse;         /* 2^32 / cell_bytes, rounded up */
@@ -71,6 +71,8 @@ struct net;
 /* Gives every port its profile, and switches their pools. Also fills net->code tables. */
 bool profile_build(struct net *net, GError **err);
 void profile_release(struct net *net);
+/* From now on every port looks at its frames before they go on the wire. Only while building. */
+void profile_all_special(struct net *net);
 /* A profile of PORT's own, to be changed while running. */
 struct port_profile *profile_own(struct net *net, uint32_t port);
 

@@ -108,7 +108,7 @@ static inline void transmit(struct net *net, struct sim_core *core, struct sim_n
     if (__builtin_expect(packet_kind(c) == PACKET_CNP, 0))
         net->cold[p].tx_cnp_pkts++;
     queue->tx_pkts[packet_kind(c) != PACKET_DATA]++;
-    if (__builtin_expect(port->profile->special, 0) && !special_transmit(net, core, node, p, now_ps, a, b, c))
+    if (__builtin_expect(port->profile->special, 0) && !special_transmit(net, core, node, p, queue, now_ps, a, b, c))
         return;
     sim_send(core, port->channel, port->peer_node, now_ps + seen_ps + port->data_latency_ps, a, b, c);
 }

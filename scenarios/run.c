@@ -199,13 +199,15 @@ static bool build(struct run *run, GError **err)
         return false;
     }
     index_paths(run);
+    const struct nic_params *nic = param_bag_get(bag, "nic");
     run->config = (struct net_config){.link = param_bag_get(bag, "link"),
                                 .switching = param_bag_get(bag, "switch"),
                                 .buffer = param_bag_get(bag, "buffer"),
                                 .pfc = param_bag_get(bag, "pfc"),
                                 .ecn = param_bag_get(bag, "ecn"),
-                                .nic = param_bag_get(bag, "nic"),
+                                .nic = nic,
                                 .dcqcn = param_bag_get(bag, "dcqcn"),
+                                .cc_params = param_bag_get(bag, model_cc_name(nic->congestion_control)),
                                 .node = param_bag_get(bag, "node"),
                                 .qos = param_bag_get(bag, "qos"),
                                 .pfcwd = param_bag_get(bag, "pfcwd"),

@@ -39,6 +39,7 @@ static const struct { enum net_params kind; const char *key; } node_keys[] = {
 /* Keys of which the run has one value. */
 static const struct { enum net_params kind; const char *key; } run_keys[] = {
     {NET_PARAMS_NIC, "mtu"},           {NET_PARAMS_NIC, "congestion_control"}, {NET_PARAMS_NIC, "window"},
+    {NET_PARAMS_NIC, "window_bdp"},
     {NET_PARAMS_NIC, "ack_interval"},  {NET_PARAMS_NIC, "ack_bypass_pfc"},     {NET_PARAMS_NIC, "np_mode"},
     {NET_PARAMS_NIC, "repace"},        {NET_PARAMS_LINK, "preamble_ifg"},      {NET_PARAMS_LINK, "frame_overhead"},
     {NET_PARAMS_LINK, "reth"},         {NET_PARAMS_LINK, "ack_frame"},         {NET_PARAMS_LINK, "cnp_frame"},

@@ -36,7 +36,7 @@ static inline void net_fixture_init(struct net_fixture *f)
     static const struct param_group *const groups[] = {&link_param_group, &switch_param_group, &buffer_param_group,
                                                        &pfc_param_group,  &ecn_param_group,    &nic_param_group,
                                                        &dcqcn_param_group, &node_param_group,   &qos_param_group,
-                                                       &pfcwd_param_group};
+                                                       &pfcwd_param_group,   &dctcp_param_group, &swift_param_group, &timely_param_group, &hpcc_param_group, &credit_param_group};
     *f = (struct net_fixture){.bag = param_bag_new(groups, G_N_ELEMENTS(groups)),
                               .nodes = g_array_new(FALSE, TRUE, sizeof(struct net_node)),
                               .links = g_array_new(FALSE, TRUE, sizeof(struct fixture_link)),
@@ -304,6 +304,7 @@ static inline struct net *net_fixture_new(struct net_fixture *f, GError **err)
     c->ecn = param_bag_get(f->bag, "ecn");
     c->nic = param_bag_get(f->bag, "nic");
     c->dcqcn = param_bag_get(f->bag, "dcqcn");
+    c->cc_params = param_bag_get(f->bag, model_cc_name(c->nic->congestion_control));
     c->node = param_bag_get(f->bag, "node");
     c->qos = param_bag_get(f->bag, "qos");
     c->pfcwd = param_bag_get(f->bag, "pfcwd");

@@ -131,10 +131,29 @@ static void test_nic_build__contradictions_are_refused(void **state)
 {
     (void)state;
     refused((const char *const[]){"nic.recovery=selective_repeat", "nic.reorder_window=64", "nic.ack_interval=65", NULL}, "reorder_window");
+    refused((const char *const[]){"nic.window_bdp=0.1", "nic.ack_interval=9", NULL}, "nic.window_bdp: a window of");
     refused((const char *const[]){"nic.rx_xoff=3MB", NULL}, "rx_xoff");
     refused((const char *const[]){"nic.rx_xon=1500KB", NULL}, "rx_xon");
     refused((const char *const[]){"nic.ets_weights=1,2", NULL}, "weights");
     refused((const char *const[]){"nic.ets_strict_classes=9", NULL}, "classes");
+}
+
+/* There and back 4 x 500 ns, 2 packets of 334.24 ns, 2 ACKs of 6.88 ns: 2,682.24 ns, or 8.025 packets. */
+static void test_nic_build__windows_in_multiples_of_the_path(void **state)
+{
+    (void)state;
+    static const struct { const char *multiple, *window; uint32_t pkts; } cases[] = {
+        {"nic.window_bdp=1", "nic.window=0", 9}, {"nic.window_bdp=2", "nic.window=0", 17},       {"nic.window_bdp=0.5", "nic.window=0", 5},
+        {"nic.window_bdp=0", "nic.window=0", UINT32_MAX}, {"nic.window_bdp=2", "nic.window=8192B", 2}, {"nic.window_bdp=0.5", "nic.window=1MB", 5},
+    };
+    for (size_t i = 0; i < G_N_ELEMENTS(cases); i++) {
+        struct net_fixture f;
+        star(&f, (const char *const[]){cases[i].multiple, cases[i].window, NULL});
+        net_fixture_set_bare(&f);
+        net_fixture_start(&f);
+        assert_int_equal(f.net->tx[0].window_pkts, cases[i].pkts);
+        net_fixture_release(&f);
+    }
 }
 
 int main(void)
@@ -143,6 +162,7 @@ int main(void)
         cmocka_unit_test(test_nic_build__ports_bear_their_settings),
         cmocka_unit_test(test_nic_build__both_ends_agree),
         cmocka_unit_test(test_nic_build__latencies_and_answers_differ_by_place),
+        cmocka_unit_test(test_nic_build__windows_in_multiples_of_the_path),
         cmocka_unit_test(test_nic_build__contradictions_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
