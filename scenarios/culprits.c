@@ -171,29 +171,32 @@ static void name_drops(struct run *run)
 /* A host that keeps its switch silent for less of the run is not worth a line. */
 #define PAUSING_HOST_SHARE 0.01
 
+/* Until the last operation was done, or until the run was cut. */
+static double span_ps(const struct run *run)
+{
+    struct net_totals t;
+    net_totals(run->net, &t);
+    return (double)(t.ops_done == t.ops_total ? run_end_of(run, run->net) : t.now_ps);
+}
+
 static uint64_t paused_by_host(const struct run *run, uint32_t port)
 {
     const struct net_graph *g = &run->fabric->graph;
-    struct net_totals t;
     struct net_port_view v;
     if (!is_switch_port(run, port) || g->nodes[g->ports[g->ports[port].peer].node].kind != NET_HOST)
         return 0;
-    net_totals(run->net, &t);
     net_port_view(run->net, port, &v);
-    return (double)v.paused_ps >= PAUSING_HOST_SHARE * (double)t.now_ps ? (uint64_t)v.paused_ps : 0;
+    return v.paused_ps > 0 && (double)v.paused_ps >= PAUSING_HOST_SHARE * span_ps(run) ? (uint64_t)v.paused_ps : 0;
 }
 
 static void name_pausing_host(struct run *run, const struct place *at)
 {
-    struct net_totals t;
     struct net_port_view v;
-    net_totals(run->net, &t);
     net_port_view(run->net, at->port, &v);
-    g_autofree char *paused = units_human_time((sim_ps)at->badness);
-    double took_bps = (double)v.tx_bytes * UNIT_BITS_PER_BYTE / ((double)t.now_ps / (double)UNIT_S);
-    g_autofree char *took = units_human_rate(took_bps);
-    warn(run, "%s paused %s for %s, %.1f %% of the run, by %" G_GUINT64_FORMAT " XOFFs, and took %s: a slow receiver, or a NIC that storms",
-         peer_of(run, at->port), node_of(run, at->port), paused, 100 * (double)at->badness / (double)t.now_ps, v.pause_rx_frames, took);
+    double took_bps = (double)v.tx_bytes * UNIT_BITS_PER_BYTE * (double)UNIT_S / span_ps(run);
+    g_autofree char *paused = units_human_time(v.paused_ps), *took = units_human_rate(took_bps);
+    warn(run, "%s paused %s for %s, %.0f %% of the run, by %" G_GUINT64_FORMAT " XOFFs, and took %s: a slow receiver, or a NIC that storms",
+         peer_of(run, at->port), node_of(run, at->port), paused, 100 * (double)v.paused_ps / span_ps(run), v.pause_rx_frames, took);
 }
 
 /* Lowest queue at which PORT marks class C; 0: it does not. */
@@ -360,9 +363,11 @@ void culprits_name(struct run *run, const struct net_totals *t)
     if (t->cnp_sent_pkts > 0)
         name_slow_notices(run, t->n_qps);
     name_polarisation(run, t->n_qps);
-    if (t->spurious_pkts > 0)
+    /* Without a loss nothing needed to be sent again; else what had been received already did not. */
+    uint64_t needless = t->drop_pkts + t->lost_pkts == 0 ? t->retransmitted_pkts : t->spurious_pkts;
+    if (needless > 0)
         warn(run, "%" G_GUINT64_FORMAT " packets were sent again without need (spurious: %" G_GUINT64_FORMAT " dropped, %" G_GUINT64_FORMAT
-             " lost): reordering was taken for loss, or a timeout was too short", t->spurious_pkts, t->drop_pkts, t->lost_pkts);
+             " lost): reordering was taken for loss, or a timeout was too short", needless, t->drop_pkts, t->lost_pkts);
     if (t->no_route_pkts > 0)
         warn(run, "%" G_GUINT64_FORMAT " packets found no route while links were down", t->no_route_pkts);
     if (t->watch_drop_pkts > 0)

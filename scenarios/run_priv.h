@@ -48,6 +48,9 @@ void incidents_fill(struct run *run);
 /* culprits.c: warnings that name who broke what. */
 void culprits_name(struct run *run, const struct net_totals *totals);
 
+/* End of the last operation that is done, in NET. */
+sim_ps run_end_of(const struct run *run, const struct net *net);
+
 /* twin.c: runs it again without its faults and adds what these cost. */
 void twin_compare(struct run *run);
 

@@ -16,10 +16,11 @@ import case_collectives
 import case_config
 import case_control
 import case_flows
+import case_mistakes
 import case_operation
 import fab
 
-MODULES = (case_flows, case_config, case_collectives, case_control, case_operation)
+MODULES = (case_flows, case_config, case_collectives, case_control, case_mistakes, case_operation)
 
 
 def all_cases():
