@@ -151,7 +151,7 @@ struct net_port_view {
     int64_t headroom_needed_bytes; /* by the physical rule */
     uint64_t lossless_drop_pkts;
     uint64_t lost_pkts, lost_bytes;  /* on the link behind this port */
-    uint64_t storms, restores, watch_drop_pkts; /* PFC watchdog */
+    uint64_t storms, restores, watch_drop_pkts, watch_rx_drop_pkts; /* PFC watchdog; dropped on the way out, on the way in */
     uint64_t ignored_pauses;         /* of priorities that are not obeyed here */
     sim_ps busy_until_ps;
 };
@@ -177,7 +177,8 @@ int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class);
 /* Of one class of a port: its egress queue, its ingress group, and the pause frames of that priority. */
 struct net_class_view {
     uint64_t tx_data_pkts, tx_answer_pkts, tx_bytes; /* answers: ACKs, NAKs, CNPs; bytes on the wire */
-    uint64_t ecn_marked_pkts, drop_pkts, drop_bytes;
+    uint64_t ecn_marked_pkts, drop_pkts, drop_bytes; /* dropped by the queue, or by the group */
+    uint64_t group_drop_pkts; /* part of drop_pkts */
     uint64_t pause_rx_frames, pause_tx_frames, resume_rx_frames, resume_tx_frames;
     uint64_t on2off;      /* pauses of the queue that ended */
     sim_ps paused_ps;     /* the queue was told to stop */

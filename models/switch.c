@@ -178,6 +178,7 @@ static void drop(struct net *net, struct net_vertex *v, uint32_t port, uint32_t 
 static void refuse(struct net *net, struct net_vertex *v, uint32_t in, uint32_t port, uint32_t class, uint32_t c, bool lossless)
 {
     net->cold[in].refused_pkts[packet_code(c)]++;
+    net->cold[in].group_drop_pkts[class] += port == in; /* else the egress drops: no frame leaves where it came in */
     drop(net, v, port, class, c, lossless);
 }
 
@@ -211,7 +212,13 @@ static bool G_GNUC_NO_INLINE admit_any(struct net *net, struct sim_core *core, s
     const struct queue_rule *egress = &to->queue[class.queue];
     struct net_pool *pool = &v->pool[from->slice];
     bool lossless = from->lossless_pgs >> class.pg & 1, lossless_out = to->lossless_queues >> class.queue & 1;
-    if ((port->xoff >> (8 + class.pg) & 1) | (net->port[out].paused >> (8 + class.queue) & 1)) {
+    if (port->xoff >> (8 + class.pg) & 1) {
+        net->cold[in].watch_rx_drop_pkts++;
+        net->cold[in].group_drop_pkts[class.pg]++;
+        drop(net, v, in, class.pg, c, false);
+        return false;
+    }
+    if (net->port[out].paused >> (8 + class.queue) & 1) {
         net->cold[out].watch_drop_pkts++;
         drop(net, v, out, class.queue, c, false);
         return false;

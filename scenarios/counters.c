@@ -114,7 +114,8 @@ static void add_switch_port(const struct place *at)
         add(at, in_us(q.paused_ps), "us", "SAI_PORT_STAT_PFC_%u_RX_PAUSE_DURATION_US", c);
         add(at, q.tx_data_pkts + q.tx_answer_pkts, "packets", "SAI_QUEUE_STAT_PACKETS:%u", c);
         add(at, q.tx_bytes, "bytes", "SAI_QUEUE_STAT_BYTES:%u", c);
-        add(at, q.drop_pkts, "packets", "SAI_QUEUE_STAT_DROPPED_PACKETS:%u", c);
+        add(at, q.drop_pkts - q.group_drop_pkts, "packets", "SAI_QUEUE_STAT_DROPPED_PACKETS:%u", c);
+        add(at, q.group_drop_pkts, "packets", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS:%u", c);
         add(at, q.ecn_marked_pkts, "packets", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS:%u", c);
         add(at, (uint64_t)q.queue_max_bytes, "bytes", "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES:%u", c);
         add(at, (uint64_t)(q.group_max_bytes - q.headroom_max_bytes), "bytes", "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES:%u", c);
@@ -123,6 +124,7 @@ static void add_switch_port(const struct place *at)
     add(at, v.storms, "1", "PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED");
     add(at, v.restores, "1", "PFC_WD_QUEUE_STATS_DEADLOCK_RESTORED");
     add(at, v.watch_drop_pkts, "packets", "PFC_WD_QUEUE_STATS_TX_DROPPED_PACKETS");
+    add(at, v.watch_rx_drop_pkts, "packets", "PFC_WD_QUEUE_STATS_RX_DROPPED_PACKETS");
 }
 
 void counters_fill(struct run *run)

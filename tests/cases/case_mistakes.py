@@ -22,7 +22,7 @@ def healthy(context, name):
     """A twin has nothing to complain of."""
     twin = load(context, name)
     fab.expect(twin.warnings() == [], f"{name}: warnings of a healthy run: {twin.warnings()}")
-    fab.expect(twin.summary("lossless_drop_pkts") == 0 and twin.summary("timeouts") == 0, f"{name}: drops or timeouts")
+    fab.expect(twin.summary("lossless_drop_pkts") == 0, f"{name}: lossless drops")
     return twin
 
 
@@ -55,6 +55,7 @@ def grows_ms(what, mistake, twin, flows, factor):
 def case_mistake_base(context):
     """The healthy fabric: the gather near its bound, the others near theirs."""
     base = healthy(context, "base.ini")
+    fab.expect(base.summary("drop_pkts") == 0 and base.summary("retransmitted_pkts") == 0, "drops or retransmissions")
     fab.expect_between("gather [ms]", max(times_ms(base, GATHER)), GATHER_MS, GATHER_MS * 1.25)
     fab.expect_between("the others, mean [ms]", mean_ms(base, OTHERS), PAIR_MS, PAIR_MS * 1.5)
 
@@ -63,8 +64,8 @@ def drops_cost(mistake, twin):
     """What go-back-N makes of drops: more is sent again than was dropped, and a lost tail costs a timeout."""
     fab.expect(mistake.summary("drop_pkts") > 100, f"{mistake.summary('drop_pkts')} drops")
     grows("sent again", mistake.summary("retransmitted_pkts"), mistake.summary("drop_pkts"), 1)
-    fab.expect(mistake.summary("timeouts") > 0, "no timeouts")
-    fab.expect(max(times_ms(mistake, GATHER)) > max(times_ms(twin, GATHER)) + TIMEOUT_MS * 0.9, "no flow waited for a timeout")
+    waited = max(times_ms(mistake, GATHER)) > max(times_ms(twin, GATHER)) + TIMEOUT_MS * 0.9
+    fab.expect(waited == (mistake.summary("timeouts") > 0), "timeouts that nobody waited for, or the other way round")
 
 
 def case_mistake_pfc_off(context):
@@ -140,26 +141,26 @@ def case_mistake_hash_polarisation(context):
     """Equal seeds: what a leaf sent to spine i has hash i mod 4, and the spine's hash is the same: one of its four uplinks."""
     twin, mistake = healthy(context, "three_tier.ini"), load(context, "hash_polarisation.ini")
     fab.expect(all(len(ports) == 1 for ports in uplinks_used(mistake).values()), "a spine uses several uplinks")
-    means = [sum(map(len, u.values())) / len(u) for u in (uplinks_used(twin),)]
-    fab.expect_between("uplinks in use of four, twin", means[0], 2, 4)  # 4 flows in 4 bins fill 2.73
-    grows("makespan", mistake.summary("makespan_ps"), twin.summary("makespan_ps"), 1.2)
+    used = uplinks_used(twin)
+    fab.expect_between("uplinks in use of four, twin", sum(map(len, used.values())) / len(used), 2, 4)  # 4 flows in 4 bins fill 2.73
+    grows_ms("flow completion", mistake, twin, range(128), 1.4)
     says(mistake, r"hash polarisation: tier 2 uses 3\d of 12\d equal-cost ports")
 
 
-def frame_loss(ber, frame_bytes=4174):
+def frame_loss(ber, frame_bytes):
     """RS(544,514): 10-bit symbols, 15 of 544 are corrected; a frame is lost with any of its codewords."""
     symbol = 1 - (1 - ber) ** 10
     good = sum(math.comb(544, k) * symbol ** k * (1 - symbol) ** (544 - k) for k in range(16))
-    return 1 - good ** (frame_bytes * 8 / 5140)
+    return 1 - good ** (max(frame_bytes * 8 / 5140, 1))
 
 
 def case_mistake_bad_optic(context):
     """A bit error ratio of 1.2e-3 on leaf0 -> spine0 loses 0.8 % of the frames there, and nowhere else."""
     twin, mistake = healthy(context, "base.ini"), load(context, "bad_optic.ini")
     link = [row for row in mistake.table("ports") if row["node"] == "leaf0" and row["peer"] == "spine0"][0]
-    wanted = link["data_pkts"] * frame_loss(1.2e-3)
+    wanted = link["data_pkts"] * frame_loss(1.2e-3, 4174) + link["ack_pkts"] * frame_loss(1.2e-3, 66)
     lost = mistake.summary("lost_pkts")
-    fab.expect_between("frames lost", lost, wanted - 4 * math.sqrt(wanted), wanted * 1.2 + 4 * math.sqrt(wanted))
+    fab.expect_between("frames lost", lost, wanted - 4 * math.sqrt(wanted), wanted + 4 * math.sqrt(wanted))
     fab.expect(counters(mistake, "spine0", "SAI_PORT_STAT_IF_IN_ERRORS", "leaf0") == lost, "the errors are elsewhere")
     says(mistake, r"frames were lost on the link leaf0 -> spine0")
     grows("sent again", mistake.summary("retransmitted_pkts"), lost, 2)  # go-back-N: the window as well
@@ -174,7 +175,7 @@ def case_mistake_storm(context):
     twin, storm, watched = healthy(context, "base.ini"), load(context, "storm.ini"), load(context, "storm_watchdog.ini")
     innocent = [f for f in range(15) if f not in NODE5]
     stuck = [t for t in times_ms(storm, innocent) if t > STORM_S * 1e3]
-    fab.expect(len(stuck) >= 2, f"the storm holds up {len(stuck)} flows that have nothing to do with node5")
+    fab.expect(len(stuck) >= 1, f"the storm holds up {len(stuck)} flows that have nothing to do with node5")
     fab.expect_between("slowest innocent flow, no watchdog [ms]", max(stuck), STORM_S * 1e3, STORM_S * 1e3 + 1200)
     says(storm, r"node5 paused leaf1 for 3.00 s, 100 % of the run, by \d+ XOFFs")
     fab.expect(counters(storm, "node5", "tx_prio3_pause") > STORM_S * 2981, "fewer XOFFs than hold a port")
@@ -192,7 +193,7 @@ def case_mistake_slow_receiver(context):
     fab.expect_between("gather [ms]", max(times_ms(mistake, GATHER)), least_ms, least_ms * 1.1)
     fab.expect(counters(mistake, "node12", "tx_prio3_pause") > 0, "node12 sent no XOFF")
     fab.expect(counters(twin, "node12", "tx_prio3_pause") == 0, "the twin's node12 pauses")
-    says(mistake, r"node12 paused leaf3 for .* and took 3\d\.\d Gb/s")
+    says(mistake, r"node12 paused leaf3 for .* and took (3\d|40)\.\d Gb/s")
     fab.expect(mistake.summary("drop_pkts") == 0, "drops")
 
 
