@@ -100,7 +100,7 @@ def case_mistake_cnp_in_data_class(context):
 
 
 def case_mistake_storage_in_rdma_class(context):
-    """Storage in class 3: training towards the storage leaf had half of each link, and now has one share of seven."""
+    """Storage in class 3: training to that leaf had half of each link, and now a share a flow."""
     twin, mistake = healthy(context, "storage.ini"), load(context, "storage_in_rdma_class.ini")
     grows("training to leaf3", mean_ms(mistake, range(8, 12)), mean_ms(twin, range(8, 12)), 1.35)
     grows_ms("all training", mistake, twin, range(12), 1.15)
