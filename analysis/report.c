@@ -291,8 +291,15 @@ static void print_drops(const struct record_book *book, FILE *out)
     g_string_free(text, TRUE);
 }
 
-/* A peak and the port that had it. */
-static void print_peak(const struct record_book *book, const char *name, const char *label, FILE *out)
+/* "leaf0:3 -> spine1" as what comes in there. (transfer full) */
+static char *as_ingress(const char *port)
+{
+    g_auto(GStrv) ends = g_strsplit(port, " -> ", 2);
+    return ends[0] && ends[1] ? g_strdup_printf("%s <- %s", ends[0], ends[1]) : g_strdup(port);
+}
+
+/* A peak and the port that had it, at its egress or ingress. */
+static void print_peak(const struct record_book *book, const char *name, const char *label, bool ingress, FILE *out)
 {
     const struct record_table *ports = columns_table(book, "ports");
     int64_t row = columns_row_of_max(ports, name);
@@ -301,7 +308,8 @@ static void print_peak(const struct record_book *book, const char *name, const c
         return;
     g_autofree char *size = units_human_bytes(bytes);
     g_autofree char *port = row >= 0 ? columns_port_label(ports, row) : NULL;
-    g_autofree char *where = port ? text_table_clean(port) : NULL;
+    g_autofree char *side = port && ingress ? as_ingress(port) : g_strdup(port);
+    g_autofree char *where = side ? text_table_clean(side) : NULL;
     line(out, label, "%s%s%s", size, where ? " at " : "", where ? where : "");
 }
 
@@ -324,9 +332,9 @@ static void print_congestion(const struct record_book *book, FILE *out)
         print_count(book, names[i][0], names[i][1], out);
     print_pauses(book, out);
     print_drops(book, out);
-    print_peak(book, "queue_max_bytes", "largest queue", out);
-    print_peak(book, "ingress_max_bytes", "largest ingress", out);
-    print_peak(book, "headroom_max_bytes", "headroom peak", out);
+    print_peak(book, "queue_max_bytes", "largest queue", false, out);
+    print_peak(book, "ingress_max_bytes", "largest ingress", true, out);
+    print_peak(book, "headroom_max_bytes", "headroom peak", true, out);
 }
 
 /* ---- faults ---------------------------------------------------------------- */

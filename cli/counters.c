@@ -59,16 +59,19 @@ static bool columns_of(const struct record_book *book, struct counter_columns *c
 static void print_text(const struct counters_arguments *a, const struct counter_columns *c)
 {
     const char *node = "";
-    int64_t port = -1;
+    int64_t port = -1, printed = 0;
     for (int64_t i = 0; i < c->n; i++) {
         if (!matches(a->node, c->node[i]) || !matches(a->match, c->counter[i]))
             continue;
+        printed++;
         if (strcmp(node, c->node[i]) != 0 || port != c->port[i])
             printf("%s port %" G_GINT64_FORMAT " (to %s)\n", c->node[i], c->port[i], c->peer[i]);
         node = c->node[i];
         port = c->port[i];
         printf("  %-62s %16" G_GINT64_FORMAT " %s\n", c->counter[i], c->value[i], strcmp(c->unit[i], "1") == 0 ? "" : c->unit[i]);
     }
+    if (printed == 0)
+        fputs("fabricast: no counter above zero matches\n", stderr);
 }
 
 static void print_json(const struct counters_arguments *a, const struct counter_columns *c)

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 struct report_arguments {
-    gboolean json;
+    gboolean json, flows;
     char **rest;
 };
 
@@ -14,6 +14,7 @@ static bool parse_arguments(int argc, char **argv, struct report_arguments *a, G
 {
     const GOptionEntry entries[] = {
         {"json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON with all tables but series and events", NULL},
+        {"flows", 0, 0, G_OPTION_ARG_NONE, &a->flows, "Print a row for each flow of a flow list behind the report", NULL},
         {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &a->rest, NULL, "RUN.h5"},
         G_OPTION_ENTRY_NULL};
     g_autoptr(GOptionContext) context = g_option_context_new("RUN.h5 - report what a results file holds");
@@ -37,6 +38,8 @@ static bool report(const struct report_arguments *a, GError **err)
         report_json(book, stdout, true);
     else
         report_text(book, stdout);
+    if (a->flows && !a->json)
+        report_flows(book, stdout);
     record_book_free(book);
     return true;
 }

@@ -160,7 +160,7 @@ struct net_port_view {
     int64_t headroom_needed_bytes; /* by the physical rule */
     uint64_t lossless_drop_pkts;
     uint64_t lost_pkts, lost_bytes;  /* on the link behind this port */
-    uint64_t storms, restores, watch_drop_pkts; /* PFC watchdog */
+    uint64_t storms, restores, watch_drop_pkts, watch_rx_drop_pkts; /* PFC watchdog; dropped on the way out, on the way in */
     uint64_t ignored_pauses;         /* of priorities that are not obeyed here */
     sim_ps busy_until_ps;
 };
@@ -187,13 +187,33 @@ int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class);
 /* Of one class of a port: its egress queue, its ingress group, and the pause frames of that priority. */
 struct net_class_view {
     uint64_t tx_data_pkts, tx_answer_pkts, tx_bytes; /* answers: ACKs, NAKs, CNPs; bytes on the wire */
-    uint64_t ecn_marked_pkts, drop_pkts, drop_bytes;
+    uint64_t ecn_marked_pkts, drop_pkts, drop_bytes; /* dropped by the queue, or by the group */
+    uint64_t group_drop_pkts; /* part of drop_pkts */
     uint64_t pause_rx_frames, pause_tx_frames, resume_rx_frames, resume_tx_frames;
     uint64_t on2off;      /* pauses of the queue that ended */
     sim_ps paused_ps;     /* the queue was told to stop */
     int64_t queue_bytes, queue_max_bytes, group_max_bytes, headroom_max_bytes;
 };
 void net_class_view(const struct net *net, uint32_t port, uint32_t class, struct net_class_view *view);
+
+/* What a switch makes of frames with a code (net_code_dscp) that come in at a port, and what its pauses for them stop
+ * at the other end of the link. Priorities and queues are bit sets. */
+struct net_hop_view {
+    uint64_t refused_pkts;           /* came in here and found no room (watchdogs apart) */
+    uint8_t tc, pg;                  /* their traffic class and priority group */
+    bool pfc_on, trusts_pcp, pg_lossless;
+    uint8_t pause_priorities;        /* of the pause frames that the group sends */
+    uint8_t obeyed_priorities;       /* of these, the peer's egress obeys */
+    uint8_t from_queues;             /* of the peer's egress, from which such frames can come */
+    uint8_t stopped_queues;          /* of it, that the group's pauses stop */
+    uint8_t lossless_queues;         /* of it */
+    int64_t headroom_bytes, headroom_needed_bytes; /* granted to the group; by the physical rule */
+};
+/* PORT: a graph port of a switch, with a link. */
+void net_hop_view(const struct net *net, uint32_t port, uint32_t code, struct net_hop_view *view);
+/* Egress ports of switches (graph ports) on the way of a queue pair's data, into PORTS; their number, at most MAX. Where
+ * frames choose their way as they go (net_config.lb) it is what ECMP would take. */
+uint32_t net_qp_path(const struct net *net, uint32_t qp, uint32_t *ports, uint32_t max);
 
 struct net_class_ledger {
     uint64_t sent_pkts, sent_bytes, received_pkts, received_bytes, dropped_pkts, dropped_bytes, lost_pkts, waiting_pkts;

@@ -68,6 +68,8 @@ struct port_cold {
     uint32_t graph_port, node; /* simulated node */
     uint64_t n_draws;
     uint64_t ecn_marked_pkts[NET_CLASSES], drop_pkts[NET_CLASSES], drop_bytes[NET_CLASSES], lossless_drop_pkts;
+    uint64_t refused_pkts[NET_CLASSES];    /* by code: came in here and found no room in the switch */
+    uint64_t group_drop_pkts[NET_CLASSES]; /* part of drop_pkts: by the ingress, the group was full */
     uint64_t pause_rx[NET_CLASSES], pause_tx[NET_CLASSES], resume_rx[NET_CLASSES], resume_tx[NET_CLASSES];
     uint64_t on2off[NET_CLASSES];     /* pauses of a priority that ended */
     uint64_t ignored_pauses;          /* of priorities that are not obeyed here */
@@ -85,7 +87,7 @@ struct port_cold {
     struct stall_watch *stall;        /* NULL: no watchdog of a NIC */
     bool watch_armed;
     bool known_down;                  /* its node knows that the link is down */
-    uint64_t storms, restores, watch_drop_pkts;
+    uint64_t storms, restores, watch_drop_pkts, watch_rx_drop_pkts; /* dropped: by a queue in a storm, by its group */
 };
 
 /* A packet in a queue. */

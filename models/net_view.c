@@ -94,7 +94,7 @@ void net_totals(const struct net *net, struct net_totals *t)
         t->pause_frames += sum8(cold->pause_tx);
         t->resume_frames += sum8(cold->resume_tx);
         t->storms += cold->storms;
-        t->watch_drop_pkts += cold->watch_drop_pkts;
+        t->watch_drop_pkts += cold->watch_drop_pkts + cold->watch_rx_drop_pkts;
         t->lost_pkts += cold->special ? cold->special->lost_pkts : 0;
         t->paused_ps += paused_ps(net, p);
         if (net->nic[p])
@@ -138,6 +138,7 @@ void net_class_view(const struct net *net, uint32_t port, uint32_t class, struct
                                     .ecn_marked_pkts = cold->ecn_marked_pkts[class],
                                     .drop_pkts = cold->drop_pkts[class],
                                     .drop_bytes = cold->drop_bytes[class],
+                                    .group_drop_pkts = cold->group_drop_pkts[class],
                                     .pause_rx_frames = cold->pause_rx[class],
                                     .pause_tx_frames = cold->pause_tx[class],
                                     .resume_rx_frames = cold->resume_rx[class],
@@ -177,6 +178,7 @@ void net_port_view(const struct net *net, uint32_t port, struct net_port_view *v
     view->storms = cold->storms;
     view->restores = cold->restores;
     view->watch_drop_pkts = cold->watch_drop_pkts;
+    view->watch_rx_drop_pkts = cold->watch_rx_drop_pkts;
     view->ignored_pauses = cold->ignored_pauses;
     for (int c = 0; c < NET_CLASSES; c++) {
         const struct group *g = &net->group[p][c];

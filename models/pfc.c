@@ -72,7 +72,7 @@ bool pfc_receive(struct net *net, struct sim_core *core, struct sim_node *node, 
         else
             cold->pause_rx[priority]++;
         if (!(profile->honours >> priority & 1)) {
-            cold->ignored_pauses++;
+            cold->ignored_pauses += quanta != 0;
         } else if (quanta != 0) {
             pause_queue(net, core, node, port, class, quanta, now_ps);
         } else if (net->port[port].paused >> class & 1) {

@@ -174,6 +174,14 @@ static void drop(struct net *net, struct net_vertex *v, uint32_t port, uint32_t 
     cold->lossless_drop_pkts += lossless;
 }
 
+/* A frame that came in at IN finds no room. PORT, CLASS: where it is counted, as above. */
+static void refuse(struct net *net, struct net_vertex *v, uint32_t in, uint32_t port, uint32_t class, uint32_t c, bool lossless)
+{
+    net->cold[in].refused_pkts[packet_code(c)]++;
+    net->cold[in].group_drop_pkts[class] += port == in; /* else the egress drops: no frame leaves where it came in */
+    drop(net, v, port, class, c, lossless);
+}
+
 /* Queue of egress OUT and priority group of ingress IN of a frame. */
 struct classes { uint32_t queue, pg; };
 
@@ -204,20 +212,26 @@ static bool G_GNUC_NO_INLINE admit_any(struct net *net, struct sim_core *core, s
     const struct queue_rule *egress = &to->queue[class.queue];
     struct net_pool *pool = &v->pool[from->slice];
     bool lossless = from->lossless_pgs >> class.pg & 1, lossless_out = to->lossless_queues >> class.queue & 1;
-    if ((port->xoff >> (8 + class.pg) & 1) | (net->port[out].paused >> (8 + class.queue) & 1)) {
+    if (port->xoff >> (8 + class.pg) & 1) {
+        net->cold[in].watch_rx_drop_pkts++;
+        net->cold[in].group_drop_pkts[class.pg]++;
+        drop(net, v, in, class.pg, c, false);
+        return false;
+    }
+    if (net->port[out].paused >> (8 + class.queue) & 1) {
         net->cold[out].watch_drop_pkts++;
         drop(net, v, out, class.queue, c, false);
         return false;
     }
     if ((!lossless_out || egress->pool >= POOL_EGRESS_LOSSLESS) &&
         !buffer_egress_has_room(&v->pool[egress->pool], egress, net->queue[out][class.queue].bytes, bytes)) {
-        drop(net, v, out, class.queue, c, lossless && lossless_out);
+        refuse(net, v, in, out, class.queue, c, lossless && lossless_out);
         return false;
     }
     bool in_ok = lossless ? buffer_admit(pool, from->own_headroom ? NULL : &v->pool[POOL_HEADROOM], group, rule, bytes)
                           : buffer_admit_lossy(pool, group, rule, bytes);
     if (!in_ok) {
-        drop(net, v, lossless ? in : out, lossless ? class.pg : class.queue, c, lossless);
+        refuse(net, v, in, lossless ? in : out, lossless ? class.pg : class.queue, c, lossless);
         return false;
     }
     if (egress->pool >= POOL_EGRESS_LOSSLESS)
@@ -236,7 +250,7 @@ static inline bool admit_plain(struct net *net, struct sim_core *core, struct si
     const struct pg_rule *rule = &from->profile->pg[pg];
     struct net_pool *pool = &v->pool[from->profile->slice];
     if (!buffer_admit(pool, NULL, group, rule, bytes)) {
-        drop(net, v, in, pg, c, true);
+        refuse(net, v, in, in, pg, c, true);
         return false;
     }
     if (!(from->xoff >> pg & 1) && group->used + group->headroom > rule->reserved && buffer_wants_xoff(pool, group, rule))

@@ -72,6 +72,14 @@ bool watchdog_on_xoff(struct net *net, struct sim_core *core, struct sim_node *n
     return cold->watch[class].since_ps >= 0 && params_at(net, port)->action == PFCWD_FORWARD;
 }
 
+static void flush(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class, sim_ps now_ps)
+{
+    struct port_cold *cold = &net->cold[port];
+    uint64_t before = cold->drop_pkts[class];
+    switch_flush(net, core, node, port, class, now_ps);
+    cold->watch_drop_pkts += cold->drop_pkts[class] - before;
+}
+
 static void begin_storm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, uint32_t class,
                         sim_ps now_ps)
 {
@@ -85,7 +93,7 @@ static void begin_storm(struct net *net, struct sim_core *core, struct sim_node 
     case PFCWD_DROP:
         hot->paused = (uint16_t)(hot->paused | 0x100u << class);
         hot->xoff = (uint16_t)(hot->xoff | 0x100u << class);
-        switch_flush(net, core, node, port, class, now_ps);
+        flush(net, core, node, port, class, now_ps);
         break;
     case PFCWD_FORWARD:
         if (hot->paused >> class & 1)

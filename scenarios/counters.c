@@ -115,7 +115,8 @@ static void add_switch_port(const struct place *at)
         add(at, in_us(q.paused_ps), "us", "SAI_PORT_STAT_PFC_%u_RX_PAUSE_DURATION_US", c);
         add(at, q.tx_data_pkts + q.tx_answer_pkts, "packets", "SAI_QUEUE_STAT_PACKETS:%u", c);
         add(at, q.tx_bytes, "bytes", "SAI_QUEUE_STAT_BYTES:%u", c);
-        add(at, q.drop_pkts, "packets", "SAI_QUEUE_STAT_DROPPED_PACKETS:%u", c);
+        add(at, q.drop_pkts - q.group_drop_pkts, "packets", "SAI_QUEUE_STAT_DROPPED_PACKETS:%u", c);
+        add(at, q.group_drop_pkts, "packets", "SAI_INGRESS_PRIORITY_GROUP_STAT_DROPPED_PACKETS:%u", c);
         add(at, q.ecn_marked_pkts, "packets", "SAI_QUEUE_STAT_WRED_ECN_MARKED_PACKETS:%u", c);
         add(at, (uint64_t)q.queue_max_bytes, "bytes", "SAI_QUEUE_STAT_SHARED_WATERMARK_BYTES:%u", c);
         add(at, (uint64_t)(q.group_max_bytes - q.headroom_max_bytes), "bytes", "SAI_INGRESS_PRIORITY_GROUP_STAT_SHARED_WATERMARK_BYTES:%u", c);
@@ -124,6 +125,7 @@ static void add_switch_port(const struct place *at)
     add(at, v.storms, "1", "PFC_WD_QUEUE_STATS_DEADLOCK_DETECTED");
     add(at, v.restores, "1", "PFC_WD_QUEUE_STATS_DEADLOCK_RESTORED");
     add(at, v.watch_drop_pkts, "packets", "PFC_WD_QUEUE_STATS_TX_DROPPED_PACKETS");
+    add(at, v.watch_rx_drop_pkts, "packets", "PFC_WD_QUEUE_STATS_RX_DROPPED_PACKETS");
 }
 
 void counters_fill(struct run *run)
@@ -240,51 +242,4 @@ void incidents_fill(struct run *run)
         if (i->kind == NET_INCIDENT_NIC_WATCHDOG && stalls++ < STORMS_NAMED)
             warn_of_stall(run, i);
     }
-}
-
-/* ---- culprits ------------------------------------------------------------------------- */
-#define LINKS_NAMED 3
-
-/* Links that lost frames, and hops that ignore pauses, the worst first. */
-static void warn_of_ports(struct run *run, bool losses)
-{
-    const struct net_graph *g = &run->fabric->graph;
-    uint64_t below = UINT64_MAX;
-    for (int named = 0; named < LINKS_NAMED; named++) {
-        uint64_t worst = 0;
-        uint32_t at = NET_NONE;
-        for (uint32_t p = 0; p < g->n_ports; p++) {
-            struct net_port_view v;
-            net_port_view(run->net, p, &v);
-            uint64_t n = losses ? v.lost_pkts : v.ignored_pauses;
-            if (n > worst && n < below) {
-                worst = n;
-                at = p;
-            }
-        }
-        if (at == NET_NONE)
-            return;
-        below = worst;
-        int64_t port_on_node;
-        const char *peer, *node = port_name(run, at, &port_on_node, &peer);
-        g_ptr_array_add(run->warnings,
-                        losses ? g_strdup_printf("%" G_GUINT64_FORMAT " frames were lost on the link %s -> %s (bit errors, faults)", worst, node, peer)
-                               : g_strdup_printf("%s ignored %" G_GUINT64_FORMAT " XOFFs from %s: PFC is off there or on another priority", node, worst, peer));
-    }
-}
-
-void culprits_name(struct run *run, const struct net_totals *t)
-{
-    if (t->lost_pkts > 0)
-        warn_of_ports(run, true);
-    warn_of_ports(run, false);
-    if (t->spurious_pkts > 0)
-        g_ptr_array_add(run->warnings,
-                        g_strdup_printf("%" G_GUINT64_FORMAT " packets were sent again without need (spurious: %" G_GUINT64_FORMAT
-                                        " dropped, %" G_GUINT64_FORMAT " lost): reordering was taken for loss, or a timeout was too short",
-                                        t->spurious_pkts, t->drop_pkts, t->lost_pkts));
-    if (t->no_route_pkts > 0)
-        g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " packets found no route while links were down", t->no_route_pkts));
-    if (t->watch_drop_pkts > 0)
-        g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " packets were dropped by PFC watchdogs", t->watch_drop_pkts));
 }

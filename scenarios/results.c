@@ -579,38 +579,11 @@ static void fill_totals(struct run *run, const struct net_totals *t)
         record_summary_set(run->book, rows[i].name, rows[i].value, rows[i].unit, rows[i].doc);
 }
 
-#define DROP_PORTS_NAMED 5
-
-/* Where, and what headroom it would have taken. */
-static void warn_of_lossless_drops(struct run *run, uint64_t total)
-{
-    const struct net_graph *g = &run->fabric->graph;
-    uint32_t named = 0, ports = 0;
-    for (uint32_t p = 0; p < g->n_ports; p++) {
-        struct net_port_view v;
-        net_port_view(run->net, p, &v);
-        if (v.lossless_drop_pkts == 0)
-            continue;
-        ports++;
-        if (named++ >= DROP_PORTS_NAMED)
-            continue;
-        g_ptr_array_add(run->warnings,
-                        g_strdup_printf("%" G_GUINT64_FORMAT " lossless packets dropped at %s port %u (from %s): headroom %" G_GINT64_FORMAT
-                                        " B, needed >= %" G_GINT64_FORMAT " B",
-                                        v.lossless_drop_pkts, run->fabric->names[g->ports[p].node], p - g->nodes[g->ports[p].node].first_port,
-                                        run->fabric->names[g->ports[g->ports[p].peer].node], v.headroom_bytes, v.headroom_needed_bytes));
-    }
-    g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " packets of lossless classes were dropped at %u ports: headroom is too small",
-                                                   total, ports));
-}
-
 static void warn_of_silence(struct run *run, const struct net_totals *t)
 {
     const struct nic_params *nic = param_bag_get(run->scenario->bag, "nic");
     if (nic->congestion_control == NIC_CC_DCQCN && t->data_hops > 0 && t->cnp_handled_pkts + t->echo_acks == 0)
         g_ptr_array_add(run->warnings, g_strdup("DCQCN never acted: no CNP reached a sender in this run"));
-    if (t->lossless_drop_pkts > 0)
-        warn_of_lossless_drops(run, t->lossless_drop_pkts);
     if (t->failed_qps > 0)
         g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " queue pairs ran out of retries and failed", t->failed_qps));
 }

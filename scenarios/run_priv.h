@@ -42,10 +42,15 @@ bool sampler_hook(void *user, struct net *net, sim_ps now_ps);
 void sampler_tables(struct sampler *sampler, struct record_book *book);
 void sampler_end_progress(struct sampler *sampler);
 
-/* counters.c: tables "counters" and "incidents", and warnings that name who broke what. */
+/* counters.c: tables "counters" and "incidents". */
 void counters_fill(struct run *run);
 void incidents_fill(struct run *run);
+
+/* culprits.c: warnings that name who broke what. */
 void culprits_name(struct run *run, const struct net_totals *totals);
+
+/* End of the last operation that is done, in NET. */
+sim_ps run_end_of(const struct run *run, const struct net *net);
 
 /* twin.c: runs it again without its faults and adds what these cost. */
 void twin_compare(struct run *run);

@@ -8,7 +8,7 @@ static bool not_interrupted(void *user, struct net *net, sim_ps now_ps)
     return !(run->options->interrupt && *run->options->interrupt);
 }
 
-static sim_ps end_of(const struct run *run, const struct net *net)
+sim_ps run_end_of(const struct run *run, const struct net *net)
 {
     sim_ps end_ps = 0;
     for (uint32_t i = 0; i < job_n_ops(run->job); i++)
@@ -32,7 +32,7 @@ void twin_compare(struct run *run)
         return; /* cannot be: it is less than what has run */
     enum net_verdict verdict = net_run(net, SIM_PS_MAX / 2, run->params->deadlock_after_ps, run->n_threads, not_interrupted, run);
     if (verdict == NET_FINISHED) {
-        double healthy = (double)end_of(run, net);
+        double healthy = (double)run_end_of(run, net);
         record_summary_set(run->book, "healthy_makespan_ps", healthy, "ps", "end of the last operation of the same run without its faults");
         record_summary_set(run->book, "fault_cost_ps", with_faults - healthy, "ps", "time lost to the faults");
     }

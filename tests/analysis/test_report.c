@@ -53,7 +53,7 @@ static void test_report__every_section_of_a_full_book(void **state)
     assert_has(text, "PFC pauses 96 frames, ports paused for 1.90 ms in sum\n");
     assert_has(text, "drops 3 packets, 3 in class 3\n");
     assert_has(text, "largest queue 407.0 kB at leaf1:3 -> spine0\n"); /* port 7: 11 x 37 kB */
-    assert_has(text, "headroom peak 61.0 kB at leaf1:3 -> spine0\n");
+    assert_has(text, "headroom peak 61.0 kB at leaf1:3 <- spine0\n");
     assert_has(text, "3 40000 39985 3 4 8 168.0 MB 167.9 MB 12.6 kB\n");
     assert_has(text, "Busiest links (5 of 12)\n");
     assert_has(text, "leaf1:3 -> spine0 400.0 Gb/s 95.7 % 550.0 us 407.0 kB\n");
