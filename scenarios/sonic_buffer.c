@@ -15,7 +15,7 @@
 enum pool_direction { POOL_INGRESS, POOL_EGRESS, POOL_BOTH };
 
 struct pool {
-    const struct sonic_row *row;
+    struct sonic_row *row;
     int direction; /* enum pool_direction */
     bool has_size;
     int64_t size, xoff;
@@ -42,11 +42,11 @@ struct reader {
 
 /* ---- pools and profiles ------------------------------------------------------------ */
 
-static bool read_pool(struct reader *r, const struct sonic_row *row, GError **err)
+static bool read_pool(struct reader *r, struct sonic_row *row, GError **err)
 {
     struct pool *pool = g_new0(struct pool, 1);
     int mode;
-    g_hash_table_insert(r->pools, (void *)row, pool);
+    g_hash_table_insert(r->pools, row, pool);
     pool->row = row;
     if (!sonic_choice(row, "type", "ingress|egress|both", &pool->direction, err) || !sonic_choice(row, "mode", "static|dynamic", &mode, err) ||
         !sonic_int(row, "size", 1, MAX_BYTES, &pool->size, &pool->has_size, err) || !sonic_int(row, "xoff", 0, MAX_BYTES, &pool->xoff, NULL, err))
@@ -58,11 +58,11 @@ static bool read_pool(struct reader *r, const struct sonic_row *row, GError **er
     return true;
 }
 
-static bool read_profile(struct reader *r, const struct sonic_row *row, GError **err)
+static bool read_profile(struct reader *r, struct sonic_row *row, GError **err)
 {
     struct profile *p = g_new0(struct profile, 1);
     struct sonic_row *pool;
-    g_hash_table_insert(r->profiles, (void *)row, p);
+    g_hash_table_insert(r->profiles, row, p);
     p->row = row;
     if (!sonic_reference(row, "pool", "BUFFER_POOL", &pool, err) || !sonic_int(row, "size", 0, UNIT_GB, &p->size, NULL, err) ||
         !sonic_int(row, "xon", 0, UNIT_GB, &p->xon, NULL, err) || !sonic_int(row, "xoff", 0, UNIT_GB, &p->xoff, &p->has_xoff, err) ||
@@ -78,7 +78,7 @@ static bool read_profile(struct reader *r, const struct sonic_row *row, GError *
     return true;
 }
 
-static bool read_rows(struct reader *r, const char *name, bool (*read)(struct reader *, const struct sonic_row *, GError **), GError **err)
+static bool read_rows(struct reader *r, const char *name, bool (*read)(struct reader *, struct sonic_row *, GError **), GError **err)
 {
     const struct sonic_table *table = sonic_table(r->s->db, name);
     for (guint i = 0; i < sonic_n_rows(table); i++)
@@ -93,8 +93,7 @@ static bool read_rows(struct reader *r, const char *name, bool (*read)(struct re
 
 static void set_bytes(struct sonic *s, const char *key, guint port, int class, int64_t bytes)
 {
-    g_autofree char *text = units_format_bytes(bytes);
-    sonic_set(s, "buffer", key, port, class, "%s", text);
+    sonic_set_bytes(s, "buffer", key, port, class, bytes);
 }
 
 /* log2 of alpha: "1/8", "1", "8". */
@@ -207,7 +206,7 @@ static bool set_looked_up(struct reader *r, guint port, uint8_t mask, GError **e
     return true;
 }
 
-static bool read_pg(struct reader *r, const struct sonic_row *row, GError **err)
+static bool read_pg(struct reader *r, struct sonic_row *row, GError **err)
 {
     struct sonic_row *named;
     uint8_t mask;
@@ -239,7 +238,7 @@ static bool fill_in(struct reader *r, GError **err)
         sonic_fact(r->s, "%u lossless priority groups got size, xon and xoff by speed and cable from the lookup table", r->n_looked_up);
     g_autofree char *missing = sonic_class_list(r->missing);
     if (r->n_missing > 0)
-        sonic_warn(r->s, "BUFFER_PG: no profile for lossless priority groups %s (%u of all ports), %s: the scenario's buffer.headroom_rule stays", missing,
+        sonic_warn(r->s, "BUFFER_PG: no profile for lossless priority groups %s (%u over all ports) %s: the scenario's buffer.headroom_rule stays", missing,
                    r->n_missing, r->s->lookup ? "and the lookup table has no row for their speed and cable" : "and no --pg-lookup");
     if (r->n_size_covers > 0)
         sonic_fact(r->s, "size covers xon + xoff in %u lossless groups without a shared headroom pool: their reserve is size - xoff", r->n_size_covers);
@@ -287,7 +286,7 @@ static void set_queue(struct reader *r, guint port, int queue, const struct prof
         set_lossy_queue(r, port, queue, p);
 }
 
-static bool read_queue(struct reader *r, const struct sonic_row *row, GError **err)
+static bool read_queue(struct reader *r, struct sonic_row *row, GError **err)
 {
     struct sonic_row *named;
     uint8_t mask;
@@ -340,6 +339,8 @@ static bool put_sizes(struct reader *r, GError **err)
     const struct sonic_row *usual = sonic_row_of(sonic_table(r->s->db, "BUFFER_POOL"), "ingress_lossless_pool");
     if (!r->ingress && usual)
         r->ingress = g_hash_table_lookup(r->pools, usual);
+    if (r->ingress)
+        r->ingress->row->is_referred = true; /* by its name */
     const struct pool *in = r->ingress;
     struct sonic *s = r->s;
     int64_t pool_headroom = 0, largest = largest_egress_pool(r);

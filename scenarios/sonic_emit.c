@@ -76,6 +76,11 @@ void sonic_set(struct sonic *s, const char *group, const char *key, guint port, 
     va_end(args);
 }
 
+void sonic_set_bytes(struct sonic *s, const char *group, const char *key, guint port, int class, int64_t bytes)
+{
+    sonic_set(s, group, key, port, class, "%" G_GINT64_FORMAT "B", bytes);
+}
+
 char *sonic_class_list(uint8_t mask)
 {
     g_autoptr(GString) text = g_string_new(NULL);

@@ -59,7 +59,7 @@ GPtrArray *sonic_pg_lookup_parse(const char *name, const uint8_t *data, size_t n
         for (guint i = 0; i + 1 < rows->len; i++) {
             const struct sonic_pg_row *other = g_ptr_array_index(rows, i);
             if (other->rate_bps == row->rate_bps && other->cable_mm == row->cable_mm) {
-                read_fail(&lines.at, err, "speed and cable are there twice; allowed: one row for each pair");
+                read_fail(&lines.at, err, "speed and cable twice; allowed: one row for each pair");
                 return NULL;
             }
         }

@@ -204,37 +204,51 @@ static bool find_prefix(struct sonic *s, GError **err)
 
 /* ---- cables --------------------------------------------------------------------------- */
 
+struct cables {
+    GString *lengths, *unknown; /* blank-separated, for notes */
+    guint n_known, n_unknown;
+};
+
+#define MAX_LISTED 60 /* characters of such a list */
+
+static bool read_cable(struct sonic *s, const struct sonic_row *row, const char *name, struct cables *cables, GError **err)
+{
+    const char *text = sonic_text(row, name);
+    guint at = GPOINTER_TO_UINT(g_hash_table_lookup(s->port_of, name));
+    int64_t mm = 0;
+    g_autofree char *quoted = message_quote(text);
+    if (!units_parse_length(text, &mm, NULL) || mm < 0 || mm > 800 * UNIT_KM)
+        return sonic_fail(row, name, err, "%s; allowed: a length such as \"40m\", up to 800 km", quoted);
+    g_autofree char *length = units_format_length(mm);
+    GString *list = at > 0 ? cables->lengths : cables->unknown;
+    g_autofree char *item = g_strdup_printf(" %s ", at > 0 ? length : list->len < MAX_LISTED ? name : "...");
+    if (!strstr(list->str, item))
+        g_string_append(list, list->len ? item + 1 : item);
+    cables->n_known += at > 0;
+    cables->n_unknown += at == 0;
+    if (at > 0)
+        sonic_port(s, at - 1)->cable_mm = mm;
+    return true;
+}
+
 static bool read_cables(struct sonic *s, GError **err)
 {
     const struct sonic_table *table = sonic_table(s->db, "CABLE_LENGTH");
-    g_autoptr(GString) lengths = g_string_new(NULL);
-    guint n_unknown = 0, n_known = 0;
+    g_autoptr(GString) lengths = g_string_new(NULL), unknown = g_string_new(NULL);
+    struct cables cables = {.lengths = lengths, .unknown = unknown};
     for (guint r = 0; r < sonic_n_rows(table); r++) {
         const struct sonic_row *row = sonic_row_at(table, r);
         for (guint i = 0; i < row->fields->len; i++) {
-            const struct sonic_field *f = &g_array_index(row->fields, struct sonic_field, i);
-            const char *text = sonic_text(row, f->name);
-            guint at = GPOINTER_TO_UINT(g_hash_table_lookup(s->port_of, f->name));
-            int64_t mm = 0;
-            g_autofree char *quoted = message_quote(text);
-            if (strcmp(f->name, "NULL") == 0)
-                continue;
-            if (!units_parse_length(text, &mm, NULL) || mm < 0 || mm > 800 * UNIT_KM)
-                return sonic_fail(row, f->name, err, "%s; allowed: a length such as \"40m\", up to 800 km", quoted);
-            n_unknown += at == 0;
-            n_known += at > 0;
-            if (at > 0)
-                sonic_port(s, at - 1)->cable_mm = mm;
-            g_autofree char *shown = units_format_length(mm);
-            if (at > 0 && !strstr(lengths->str, shown) && lengths->len < 80)
-                g_string_append_printf(lengths, "%s%s", lengths->len ? ", " : "", shown);
+            const char *name = g_array_index(row->fields, struct sonic_field, i).name;
+            if (strcmp(name, "NULL") != 0 && !read_cable(s, row, name, &cables, err))
+                return false;
         }
     }
-    if (n_known > 0)
-        sonic_fact(s, "CABLE_LENGTH: %u ports: %s; used to look up headroom. The delay of links is the fabric's: set topology.host_cable, "
-                   "leaf_cable and spine_cable, or the file of links", n_known, lengths->str);
-    if (n_unknown > 0)
-        sonic_warn(s, "CABLE_LENGTH: ignored for %u ports that no other table names", n_unknown);
+    if (cables.n_known > 0)
+        sonic_fact(s, "CABLE_LENGTH: %u ports:%s- used to look up headroom. The delay of links is the fabric's: set topology.host_cable, "
+                   "leaf_cable and spine_cable, or the file of links", cables.n_known, lengths->str);
+    if (cables.n_unknown > 0)
+        sonic_warn(s, "CABLE_LENGTH: ignored for %u ports that no other table names:%s", cables.n_unknown, g_strchomp(unknown->str));
     return true;
 }
 

@@ -118,6 +118,8 @@ bool sonic_read_buffer(struct sonic *s, GError **err); /* sonic_buffer.c */
 #define SONIC_NODE G_MAXUINT /* port: the whole switch */
 #define SONIC_ANY_CLASS (-1)
 void sonic_set(struct sonic *s, const char *group, const char *key, guint port, int class, const char *format, ...) G_GNUC_PRINTF(6, 7);
+/* As the bytes of SONiC's tables, so that both can be compared by eye. */
+void sonic_set_bytes(struct sonic *s, const char *group, const char *key, guint port, int class, int64_t bytes);
 /* "3,4" or "none". (transfer full) */
 char *sonic_class_list(uint8_t mask);
 void sonic_column_free(void *column, guint n_ports);

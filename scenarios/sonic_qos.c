@@ -48,26 +48,26 @@ static bool read_map(const struct map_kind *kind, const struct sonic_row *row, u
     return true;
 }
 
-/* "0-63:1 3:3 4:4": the commonest value, then what differs. (transfer full) */
+/* "0-63:1 3:3 4:4": a value that most keys have, then what differs. (transfer full) */
 static char *map_text(const struct map_kind *kind, const uint8_t *to)
 {
-    int n_of[SONIC_CLASSES] = {0}, base = 0;
-    for (int i = 0; i < kind->n; i++)
-        n_of[to[i]]++;
-    for (int v = 1; v < SONIC_CLASSES; v++)
-        base = n_of[v] > n_of[base] ? v : base;
+    int n_of[SONIC_CLASSES] = {0}, base = -1;
     g_autoptr(GString) text = g_string_new(NULL);
-    g_string_printf(text, "0-%d:%d", kind->n - 1, base);
+    for (int i = 0; i < kind->n; i++)
+        base = ++n_of[to[i]] > kind->n / 2 ? to[i] : base;
+    if (base >= 0)
+        g_string_append_printf(text, " 0-%d:%d", kind->n - 1, base);
     for (int i = 0, end; i < kind->n; i = end) {
         for (end = i + 1; end < kind->n && to[end] == to[i];)
             end++;
         if (to[i] == base)
             continue;
-        g_string_append_printf(text, end > i + 1 ? " %d-%d:%d" : " %d", i, end - 1, to[i]);
-        if (end == i + 1)
-            g_string_append_printf(text, ":%d", to[i]);
+        g_string_append_printf(text, " %d", i);
+        if (end > i + 1)
+            g_string_append_printf(text, "-%d", end - 1);
+        g_string_append_printf(text, ":%d", to[i]);
     }
-    return g_strdup(text->str);
+    return g_strdup(text->str + 1);
 }
 
 static bool set_maps(struct sonic *s, guint port, const struct port_maps *maps, GError **err)

@@ -95,9 +95,8 @@ static bool read_wreds(struct sonic *s, GHashTable *wreds, GError **err)
 
 static void set_ecn(struct sonic *s, guint port, int queue, const struct wred *wred)
 {
-    g_autofree char *min = units_format_bytes(wred->min), *max = units_format_bytes(wred->max);
-    sonic_set(s, "ecn", "kmin", port, queue, "%s", min);
-    sonic_set(s, "ecn", "kmax", port, queue, "%s", max);
+    sonic_set_bytes(s, "ecn", "kmin", port, queue, wred->min);
+    sonic_set_bytes(s, "ecn", "kmax", port, queue, wred->max);
     g_autofree char *pmax = units_format_real((double)wred->percent / 100);
     sonic_set(s, "ecn", "pmax", port, queue, "%s", pmax);
 }
