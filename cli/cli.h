@@ -18,5 +18,6 @@ int cli_collective(int argc, char **argv);
 int cli_plot(int argc, char **argv);
 int cli_report(int argc, char **argv);
 int cli_counters(int argc, char **argv);
+int cli_import(int argc, char **argv);
 
 #endif

@@ -21,6 +21,7 @@ static const struct command commands[] = {
     {"collective", cli_collective, "Show the schedule and the cost of a collective."},
     {"plot", cli_plot, "Draw plots from a result file."},
     {"report", cli_report, "Write a report from a result file."},
+    {"import", cli_import, "Turn the settings of real switches into an overlay for scenarios."},
     {"counters", cli_counters, "Show counters of NICs and switches from a result file."},
 };
 

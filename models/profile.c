@@ -209,7 +209,8 @@ static bool build_queue(struct net *net, uint32_t graph_port, uint32_t queue, bo
         rule->pool = b->egress_lossless_pool_bytes ? POOL_EGRESS_LOSSLESS : out->slice;
         rule->limit = b->egress_static_th_bytes ? b->egress_static_th_bytes : INT64_MAX / 2;
     } else {
-        rule->pool = b->egress_lossy_pool_bytes ? POOL_EGRESS_LOSSY : out->slice;
+        bool shares = b->lossy_in_lossless_pool && b->egress_lossless_pool_bytes;
+        rule->pool = shares ? POOL_EGRESS_LOSSLESS : b->egress_lossy_pool_bytes ? POOL_EGRESS_LOSSY : out->slice;
         rule->limit = b->lossy_limit_bytes;
         rule->alpha_q16 = b->lossy_limit_bytes ? 0 : (uint32_t)(alpha * 65536);
     }
@@ -245,7 +246,7 @@ static bool build_switch_port(struct net *net, uint32_t graph_port, struct port_
     out->dwrr_quantum = (uint32_t)s->dwrr_quantum_bytes;
     if (!model_parse_classes(s->strict_classes, &out->strict_queues, err) || !model_parse_weights(s->dwrr_weights, out->weights, err))
         return false;
-    bool egress_binds = b->egress_lossless_pool_bytes && b->egress_lossless_pool_bytes < b->size_bytes;
+    bool egress_binds = b->egress_lossless_pool_bytes && (b->egress_lossless_pool_bytes < b->size_bytes || b->lossy_in_lossless_pool);
     for (uint32_t c = 0; c < NET_CLASSES; c++)
         if (!build_pg(net, graph_port, c, out->lossless_pgs >> c & 1, out, err) ||
             !build_queue(net, graph_port, c, out->lossless_queues >> c & 1, out, err))

@@ -28,6 +28,7 @@ static const struct { enum net_params kind; const char *key; } node_keys[] = {
     {NET_PARAMS_BUFFER, "headroom_pool"},
     {NET_PARAMS_BUFFER, "egress_lossless_pool"},
     {NET_PARAMS_BUFFER, "egress_lossy_pool"},
+    {NET_PARAMS_BUFFER, "lossy_in_lossless_pool"},
     {NET_PARAMS_BUFFER, "cell"},
     {NET_PARAMS_BUFFER, "cell_overhead"},
     {NET_PARAMS_SWITCH, "latency"},
@@ -66,7 +67,7 @@ static bool names_part_of_a_node(const GPtrArray *terms)
 {
     for (guint i = 0; i < terms->len; i++) {
         const struct site_term *term = g_ptr_array_index(terms, i);
-        if (term->peer || term->classes)
+        if (term->peer || term->classes || term->rate_bps)
             return true;
     }
     return false;

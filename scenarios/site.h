@@ -1,15 +1,16 @@
 /* site.h - parameters by place: what [group:selector] means on a fabric.
  *
- * A selector is a comma-separated list of NODE, NODE/PEER or either with #CLASS behind:
+ * A selector is a comma-separated list of NODE, NODE/PEER or either with @RATE and #CLASS behind:
  *   leaf3            the switch leaf3 and all its ports
  *   leaf* / leaf?    shell wildcards * and ? (GPatternSpec)
  *   leaf3/spine1     the ports of leaf3 that face spine1: what leaf3 sends there and receives from there
  *   leaf3/gpu-*      its host-facing ports
  *   leaf3/spine1:2   of parallel links between the two the third, in port order (from 0); without a number all of them
+ *   leaf3@100Gbps    its ports of that rate
  *   leaf*#3-4        priority groups and queues 3 and 4 of all its ports (groups buffer and ecn alone)
  * For [link:...] it is the direction NODE -> PEER. A selector that matches nothing is an error that names what there is.
- * Keys that belong to a whole node (such as buffer.size) can't be set where a peer or a class is named, those of the
- * whole run (such as nic.mtu) in no layer.
+ * Keys that belong to a whole node (such as buffer.size) can't be set where a peer, a rate or a class is named, those of
+ * the whole run (such as nic.mtu) in no layer.
  */
 #ifndef FABRICAST_SCENARIOS_SITE_H
 #define FABRICAST_SCENARIOS_SITE_H

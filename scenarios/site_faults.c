@@ -174,7 +174,7 @@ static bool add_term(const struct item *item, const struct site_term *term, stru
     const struct net_graph *graph = &item->site->fabric->graph;
     int kind = item->params->kind;
     unsigned kinds = term->peer ? places[kind].port_kinds : places[kind].node_kinds;
-    if (term->classes || kinds == 0) {
+    if (term->classes || (term->rate_bps && !term->peer) || kinds == 0) {
         g_autofree char *name = kind_names(item->site, 1u << kind);
         return fail(item, "where", err, "'%s' is no place for %s; allowed: %s", term->text, name, places[kind].allowed);
     }

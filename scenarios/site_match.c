@@ -62,20 +62,24 @@ static bool parse_term(struct site_term *term, GError **err)
         *hash = '\0';
         term->classes = parse_classes(hash + 1);
     }
+    char *at = strrchr(node, '@');
+    bool rate_ok = !at || (units_parse_rate(at + 1, &term->rate_bps, NULL) && term->rate_bps > 0);
+    if (at)
+        *at = '\0';
     char *slash = strchr(node, '/');
     if (slash)
         *slash = '\0';
     char *peer = slash ? g_strstrip(slash + 1) : NULL;
     term->index = peer ? cut_index(peer) : -1;
     g_strstrip(node);
-    if (*node && (!peer || *peer) && (!hash || term->classes)) {
+    if (*node && (!peer || *peer) && (!hash || term->classes) && rate_ok) {
         term->node = g_pattern_spec_new(node);
         term->peer = peer ? g_pattern_spec_new(peer) : NULL;
         return true;
     }
     g_autofree char *quoted = message_quote(term->text);
     g_set_error(err, PARAM_ERROR, PARAM_ERROR_SYNTAX,
-                "%s is no place; allowed: NODE, NODE/PEER, NODE/PEER:INDEX, each with #CLASS or #CLASS-CLASS of 0 to 7, and lists with commas", quoted);
+                "%s is no place; allowed: NODE, NODE/PEER, NODE/PEER:INDEX, each with @RATE and with #CLASS or #CLASS-CLASS of 0 to 7, and lists with commas", quoted);
     return false;
 }
 
@@ -188,6 +192,8 @@ static uint32_t match_ports(const struct net_graph *graph, const struct site_ter
             continue;
         if (term->index >= 0 && seen[peer]++ != term->index)
             continue;
+        if (term->rate_bps && graph->ports[p].rate_bps != term->rate_bps)
+            continue;
         ports[p] = 1;
         n++;
     }
@@ -225,8 +231,8 @@ static bool fail_peer(const struct fabric *fabric, const struct site_term *term,
     g_autofree char *names = list_names(fabric, facing);
     g_autofree char *quoted = message_quote(term->text);
     g_autofree char *name = g_utf8_make_valid(fabric->names[first - nodes], -1);
-    g_set_error(err, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s matches no port; %s faces %s%s", quoted, name, *names ? names : "no node",
-                term->index >= 0 ? ", and :INDEX counts parallel links from 0" : "");
+    g_set_error(err, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s matches no port; %s faces %s%s%s", quoted, name, *names ? names : "no node",
+                term->rate_bps ? ", at other rates" : "", term->index >= 0 ? ", and :INDEX counts parallel links from 0" : "");
     return false;
 }
 
@@ -245,8 +251,8 @@ bool site_match(const struct fabric *fabric, const struct site_term *term, unsig
         if (!found[i])
             continue;
         n_ports += match_ports(graph, term, i, peers, seen, ports);
-        if (!term->peer)
+        if (!term->peer && !term->rate_bps)
             nodes[i] = 1;
     }
-    return !term->peer || n_ports > 0 || fail_peer(fabric, term, found, err);
+    return (!term->peer && !term->rate_bps) || n_ports > 0 || fail_peer(fabric, term, found, err);
 }

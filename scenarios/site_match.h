@@ -10,12 +10,13 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* One NODE[/PEER[:INDEX]][#CLASS[-CLASS]] of a list. */
+/* One NODE[/PEER[:INDEX]][@RATE][#CLASS[-CLASS]] of a list. */
 struct site_term {
     char *text;              /* as written, for messages */
     GPatternSpec *node;
     GPatternSpec *peer;      /* NULL: no peer named */
     int64_t index;           /* of parallel links to the same peer, from 0; -1: all */
+    int64_t rate_bps;        /* of the ports meant; 0: any */
     uint8_t classes;         /* bit mask; 0: no class named */
 };
 
