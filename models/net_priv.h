@@ -396,6 +396,9 @@ uint32_t forward_choose(struct net *net, struct sim_node *node, uint32_t in, uin
 void forward_use(struct net *net, struct net_vertex *v, uint32_t state);
 uint32_t forward_n_down(const struct net *net, uint32_t state); /* links */
 
+/* Nodes and ports numbered, constants set; nothing that runs. Free with net_free(). */
+struct net *net_new_bare(const struct net_graph *graph, const struct net_config *config);
+
 /* net_qps.c: queue pairs and paths of the job. */
 bool net_build_qps(struct net *net, GError **err);
 
