@@ -239,6 +239,53 @@ const void *site_at_node(const struct site *site, enum net_params kind, uint32_t
     return group->by_node ? group->by_node[node] : group->base;
 }
 
+static const void *net_values_at_port(void *user, enum net_params kind, uint32_t port, uint32_t class)
+{
+    return site_at_port(user, kind, port, class);
+}
+
+static const void *net_values_at_node(void *user, enum net_params kind, uint32_t node)
+{
+    return site_at_node(user, kind, node);
+}
+
+struct net_site site_for_net(struct site *site)
+{
+    return (struct net_site){net_values_at_port, net_values_at_node, site};
+}
+
+/* ---- origins ------------------------------------------------------------------------ */
+
+static bool layer_holds(const struct site *site, enum net_params kind, int layer, uint32_t port, uint32_t class)
+{
+    const struct fabric *fabric = site->fabric;
+    g_autofree uint8_t *nodes = g_malloc0(MAX(fabric->graph.n_nodes, 1)), *ports = g_malloc0(MAX(fabric->graph.n_ports, 1));
+    g_autoptr(GPtrArray) terms = site_parse(param_bag_layer_name(site->bag, groups[kind].name, layer), NULL);
+    for (guint i = 0; terms && i < terms->len; i++) {
+        const struct site_term *term = g_ptr_array_index(terms, i);
+        bool concerns = term->classes == 0 || (class < CLASSES && (term->classes >> class & 1));
+        if (concerns && site_match(fabric, term, groups[kind].kinds, nodes, ports, NULL) && ports[port])
+            return true;
+    }
+    return false;
+}
+
+const char *site_group_name(enum net_params kind)
+{
+    return groups[kind].name;
+}
+
+const char *site_origin(const struct site *site, enum net_params kind, uint32_t port, uint32_t class, const char *key)
+{
+    const char *group = groups[kind].name;
+    for (int layer = param_bag_n_layers(site->bag, group); layer-- > 0;) {
+        const char *origin = param_bag_layer_key_origin(site->bag, group, layer, key);
+        if (origin && layer_holds(site, kind, layer, port, class))
+            return origin;
+    }
+    return param_bag_origin(site->bag, group, key);
+}
+
 GArray *site_ports(const struct fabric *fabric, const char *text, const char *origin, GError **err)
 {
     uint32_t n_ports = fabric->graph.n_ports;

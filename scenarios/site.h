@@ -28,6 +28,15 @@ const void *site_at_port(const struct site *site, enum net_params kind, uint32_t
 /* Values of node-wide keys. */
 const void *site_at_node(const struct site *site, enum net_params kind, uint32_t node);
 
+/* The same for models; SITE is borrowed. */
+struct net_site site_for_net(struct site *site);
+
+/* "buffer", "pfc", ...: the group whose values KIND stands for. */
+const char *site_group_name(enum net_params kind);
+/* Where the value of KEY that holds at graph port PORT (of a node-wide key: any port of the node) was set: "f.ini:12",
+ * "default". Looks through the layers again: for messages. Borrowed. */
+const char *site_origin(const struct site *site, enum net_params kind, uint32_t port, uint32_t class, const char *key);
+
 /* The items of [fault:NAME], one for each place that matches and each time it happens, in order of start.
  * (transfer full: GArray of struct net_fault). NULL with ERR set. */
 GArray *site_faults(const struct site *site, GError **err);
