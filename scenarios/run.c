@@ -194,9 +194,7 @@ static bool build(struct run *run, GError **err)
 /* A faster link with a lower threshold is legal, and almost always a slip. */
 static void warn_of_falling_thresholds(struct run *run, const struct param_map *map, const char *key)
 {
-    for (int i = 1; i < map->n; i++) {
-        if (map->value[i] >= map->value[i - 1])
-            continue;
+    for (int i = param_map_falls(map, 1); i > 0; i = param_map_falls(map, i + 1)) {
         g_autofree char *rate = units_format_rate(map->rate_bps[i]);
         g_autofree char *slower = units_format_rate(map->rate_bps[i - 1]);
         g_autofree char *value = units_format_bytes((int64_t)map->value[i]);
