@@ -89,6 +89,9 @@ void check_polarisation(struct check *c);
 void check_cycles(struct check *c);
 void check_transport(struct check *c);
 
+/* check_paths.c: mean of the fullest of BINS when BALLS fall into them at random. */
+double check_expected_maximum(uint32_t balls, uint32_t bins);
+
 /* check_hops.c: may packets of CODE (of CLASS where PORT is a NIC's) be lost for want of a pause on the link from PORT? */
 enum check_hop_state { HOP_LOSSLESS, HOP_LOSSY, HOP_NO_PAUSE, HOP_IGNORED, HOP_OTHER_QUEUE, HOP_NIC_NEVER_PAUSES };
 enum check_hop_state check_hop_state(const struct check *c, uint32_t port, uint32_t class, uint32_t code);
