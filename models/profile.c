@@ -377,6 +377,12 @@ struct switch_buffer profile_switch_buffer(const struct net *net, uint32_t graph
     return need;
 }
 
+bool profile_buffer_fits(const struct net *net, uint32_t graph_node, GError **err)
+{
+    struct switch_buffer need = profile_switch_buffer(net, graph_node);
+    return need.fits || buffer_too_small(net, graph_node, net_site_node(net, NET_PARAMS_BUFFER, graph_node), &need, err);
+}
+
 static bool build_pools(struct net *net, uint32_t graph_node, GError **err)
 {
     const struct buffer_params *b = net_site_node(net, NET_PARAMS_BUFFER, graph_node);
@@ -385,8 +391,8 @@ static bool build_pools(struct net *net, uint32_t graph_node, GError **err)
     struct switch_buffer need = profile_switch_buffer(net, graph_node);
     v->graph_node = graph_node;
     v->cut_bytes = s->forwarding == SWITCH_CUT_THROUGH ? (uint32_t)s->cut_through_header_bytes : 0;
-    if (!need.fits)
-        return buffer_too_small(net, graph_node, b, &need, err);
+    if (!profile_buffer_fits(net, graph_node, err))
+        return false;
     for (int64_t i = 0; i < b->slices; i++)
         v->pool[POOL_INGRESS + i].total = (int64_t)need.shared_bytes / b->slices;
     v->pool[POOL_EGRESS_LOSSLESS].total = b->egress_lossless_pool_bytes ? b->egress_lossless_pool_bytes : 0;

@@ -78,6 +78,8 @@ struct switch_buffer {
 struct net;
 struct buffer_headroom_terms; /* models/headroom.h */
 struct switch_buffer profile_switch_buffer(const struct net *net, uint32_t graph_node);
+/* False with ERR set when that is more than there is. */
+bool profile_buffer_fits(const struct net *net, uint32_t graph_node, GError **err);
 /* What the headroom of a lossless group of a switch port follows from, with the node's buffer settings. */
 struct buffer_headroom_terms profile_headroom_terms(const struct net *net, uint32_t graph_port, int n_lossless);
 

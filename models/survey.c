@@ -40,6 +40,12 @@ struct switch_buffer survey_buffer(const struct survey *survey, uint32_t node)
     return profile_switch_buffer(survey->net, node);
 }
 
+char *survey_buffer_refusal(const struct survey *survey, uint32_t node)
+{
+    g_autoptr(GError) err = NULL;
+    return profile_buffer_fits(survey->net, node, &err) ? NULL : g_strdup(err->message);
+}
+
 void survey_headroom(const struct survey *survey, uint32_t port, struct buffer_headroom_parts *parts)
 {
     const struct net_port *p = &survey->net->graph->ports[port];

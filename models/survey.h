@@ -22,6 +22,8 @@ const struct port_profile *survey_profile(const struct survey *survey, uint32_t 
 /* Why a run refuses the settings of PORT (its profile is then incomplete), NULL if it does not. Borrowed. */
 const char *survey_problem(const struct survey *survey, uint32_t port);
 struct switch_buffer survey_buffer(const struct survey *survey, uint32_t node);
+/* What a run says when the buffer of switch NODE is too small; NULL when it is not. (transfer full) */
+char *survey_buffer_refusal(const struct survey *survey, uint32_t node);
 /* The physical rule at a switch's PORT; frame size and FEC as in a run. */
 void survey_headroom(const struct survey *survey, uint32_t port, struct buffer_headroom_parts *parts);
 /* Code that packets of CLASS from NIC port PORT bear: index of port_profile.tc_of_code and pg_of_code. */

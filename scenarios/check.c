@@ -7,41 +7,63 @@
 
 /* ---- contradictions ------------------------------------------------------------------ */
 
-/* The text opens with the place: "f.ini:12: ecn.kmin: kmin 1600KB is above kmax 400KB; ...". */
-static void add_contradiction(struct check *c, const GError *err)
+/* The text opens with the place: "f.ini:12: [pfcwd:leaf3]: detection_time: ...". */
+static void add_contradiction(struct check *c, const char *text)
 {
-    struct check_finding *finding = check_find(c, "contradiction", CHECK_ERROR, "%s", err->message);
+    struct check_finding *finding = check_find(c, "contradiction", CHECK_ERROR, "%s", text);
     if (check_is_new(finding))
-        check_change(finding, "as the sentence says; a run refuses these values");
+        check_change(finding, "values that fit together; a run refuses these");
 }
 
-/* Cross-checks of [group]s and of each layer alone. *FATAL: no values by place can be had. False for bad input. */
+/* The cross-check of [GROUP]: all contradictions are told, not the first one. False for bad input. */
+static bool check_group(struct check *c, const struct param_group *group, GError **err)
+{
+    const char *key = "";
+    g_autoptr(GError) own = NULL;
+    if (!group->check || group->scope == PARAM_SCOPE_LIST || group->check(param_bag_get(c->scenario->bag, group->name), &key, &own))
+        return true;
+    const char *origin = param_bag_origin(c->scenario->bag, group->name, key);
+    g_prefix_error(&own, "%s: %s.%s: ", g_strcmp0(origin, "default") == 0 ? c->scenario->path : origin, group->name, key);
+    /* Of the run's own groups: there is no fabric or workload to look at. */
+    if (group->scope != PARAM_SCOPE_SITE || !g_error_matches(own, PARAM_ERROR, PARAM_ERROR_CROSS)) {
+        g_propagate_error(err, g_steal_pointer(&own));
+        return false;
+    }
+    if (g_str_equal(group->name, "ecn"))
+        c->ecn_contradiction = g_strdup(own->message);
+    else
+        add_contradiction(c, own->message);
+    return true;
+}
+
+/* Each layer over [GROUP] alone. *FATAL: no values by place can be had. */
+static bool check_layers(struct check *c, const struct param_group *group, bool *fatal, GError **err)
+{
+    struct param_bag *bag = c->scenario->bag;
+    for (int layer = 0; group->scope == PARAM_SCOPE_SITE && layer < param_bag_n_layers(bag, group->name); layer++) {
+        g_autoptr(GError) own = NULL;
+        if (param_bag_resolve(bag, group->name, UINT64_C(1) << layer, &own))
+            continue;
+        if (!g_error_matches(own, PARAM_ERROR, PARAM_ERROR_CROSS)) {
+            g_propagate_error(err, g_steal_pointer(&own));
+            return false;
+        }
+        *fatal = true;
+        add_contradiction(c, own->message);
+    }
+    return true;
+}
+
 static bool check_values(struct check *c, bool *fatal, GError **err)
 {
     struct param_bag *bag = c->scenario->bag;
-    g_autoptr(GError) base = NULL;
-    if (!scenario_check(c->scenario, &base)) {
-        if (!g_error_matches(base, PARAM_ERROR, PARAM_ERROR_CROSS)) {
-            g_propagate_error(err, g_steal_pointer(&base));
-            return false;
-        }
-        add_contradiction(c, base);
-    }
     for (int g = 0; g < param_bag_n_groups(bag); g++) {
         const struct param_group *group = param_bag_group(bag, g);
-        for (int layer = 0; group->scope == PARAM_SCOPE_SITE && layer < param_bag_n_layers(bag, group->name); layer++) {
-            g_autoptr(GError) one = NULL;
-            if (param_bag_resolve(bag, group->name, UINT64_C(1) << layer, &one))
-                continue;
-            if (!g_error_matches(one, PARAM_ERROR, PARAM_ERROR_CROSS)) {
-                g_propagate_error(err, g_steal_pointer(&one));
-                return false;
-            }
-            *fatal = true;
-            add_contradiction(c, one);
-        }
+        if (!check_group(c, group, err) || !check_layers(c, group, fatal, err))
+            return false;
     }
-    return true;
+    bool clean = c->report->findings->len == 0 && !c->ecn_contradiction;
+    return !clean || scenario_check(c->scenario, err); /* what is left: items of lists */
 }
 
 /* ---- fabric --------------------------------------------------------------------------- */
@@ -181,11 +203,15 @@ bool check_heeds_ecn(const struct check *c)
 /* What a run would refuse about a port, with the links that it concerns. */
 static void check_problems(struct check *c)
 {
+    if (c->ecn_contradiction && c->report->findings->len == 0)
+        add_contradiction(c, c->ecn_contradiction);
     for (uint32_t p = 0; p < c->graph->n_ports; p++) {
         const char *problem = survey_problem(c->survey, p);
-        if (!problem)
+        if (!problem || c->explained[p])
             continue;
-        struct check_finding *finding = check_find(c, "refused", CHECK_ERROR, "%s", problem);
+        g_autoptr(GError) err = g_error_new_literal(NET_ERROR, NET_ERROR_INPUT, problem);
+        scenario_prefix_origin(c->scenario, &err);
+        struct check_finding *finding = check_find(c, "refused", CHECK_ERROR, "%s", err->message);
         if (check_is_new(finding))
             check_change(finding, "as the sentence says; a run refuses these values");
         check_at_port(finding, c, p);
@@ -194,8 +220,9 @@ static void check_problems(struct check *c)
 
 static void apply_rules(struct check *c)
 {
-    static void (*const rules[])(struct check *) = {check_problems, check_buffer,   check_headroom, check_hops,  check_classes,      check_ecn,
-                                                    check_cycles,   check_watchdog, check_paths,    check_polarisation, check_transport};
+    static void (*const rules[])(struct check *) = {
+        check_marking_order, check_problems, check_buffer, check_headroom,     check_hops,     check_classes,
+        check_ecn,           check_cycles,   check_watchdog, check_paths, check_polarisation, check_transport};
     for (size_t i = 0; i < G_N_ELEMENTS(rules); i++)
         rules[i](c);
 }
@@ -214,6 +241,8 @@ static bool look(struct check *c, GError **err)
     if (!build_job(c, err))
         return false;
     if (fatal) {
+        if (c->ecn_contradiction)
+            add_contradiction(c, c->ecn_contradiction);
         add_not_looked_at(c);
         return true;
     }
@@ -229,6 +258,7 @@ static bool look(struct check *c, GError **err)
         return false;
     }
     c->routes = routes_new(c->fabric);
+    c->explained = g_malloc0(MAX(c->graph->n_ports, 1));
     find_classes(c);
     find_codes(c);
     find_cnps(c);
@@ -239,6 +269,8 @@ static bool look(struct check *c, GError **err)
 static void check_clear(struct check *c)
 {
     g_free(c->tcs);
+    g_free(c->explained);
+    g_free(c->ecn_contradiction);
     routes_free(c->routes);
     survey_free(c->survey);
     job_free(c->job);

@@ -58,7 +58,10 @@ static void check_sum(struct check *c, uint32_t node, const struct switch_buffer
         if (b->ingress_pool_bytes > 0)
             check_term(finding, "ingress pool", "%s", ingress);
         check_term(finding, "buffer", "%s, short of %s; what is left would be the shared pool", size, missing);
-        g_autofree char *value = units_format_bytes((int64_t)(needs * 1.25)); /* a fifth of it for the shared pool */
+        g_autofree char *refusal = survey_buffer_refusal(c->survey, node);
+        check_term(finding, "a run says", "%s", refusal);
+        /* A fifth of it for the shared pool. */
+        g_autofree char *value = units_format_bytes(((int64_t)(needs * 1.25) / UNIT_MB + 1) * UNIT_MB);
         check_change_key(finding, c, NET_PARAMS_BUFFER, port, NET_SITE_ANY_CLASS, "size", value);
         check_change(finding, "or shorter cables, fewer lossless classes, a shared headroom pool (buffer.headroom_pool)");
     }

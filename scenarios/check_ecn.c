@@ -33,6 +33,32 @@ static void check_falling(struct check *c, const struct param_map *map, const ch
     }
 }
 
+void check_marking_order(struct check *c)
+{
+    for (uint32_t p = 0; p < c->graph->n_ports; p++)
+        for (uint32_t q = 0; check_is_switch(c, c->graph->ports[p].node) && check_is_plugged(c, p) && q < NET_CLASSES; q++) {
+            const struct ecn_params *ecn = site_at_port(c->site, NET_PARAMS_ECN, p, q);
+            uint8_t marking = 0;
+            double kmin, kmax;
+            if (!ecn->enabled || !model_parse_classes(ecn->classes, &marking, NULL) || !(marking >> q & 1) ||
+                !param_map_get(&ecn->kmin, c->graph->ports[p].rate_bps, &kmin) || !param_map_get(&ecn->kmax, c->graph->ports[p].rate_bps, &kmax) || kmin <= kmax)
+                continue;
+            g_autofree char *kmin_text = check_bytes(kmin);
+            g_autofree char *kmax_text = check_bytes(kmax);
+            g_autofree char *rate = units_format_rate(c->graph->ports[p].rate_bps);
+            struct check_finding *finding = check_find(c, "kmin-above-kmax", CHECK_ERROR, "queue %u of %s links: kmin %s is above kmax %s; a run refuses it", q, rate,
+                                                       kmin_text, kmax_text);
+            if (check_is_new(finding)) {
+                g_autofree char *value = units_format_bytes((int64_t)kmin * 4);
+                check_term(finding, "marking", "begins at kmin and is complete at kmax: kmax - kmin must not be negative");
+                check_change_key(finding, c, NET_PARAMS_ECN, p, q, "kmin", "at most kmax");
+                check_change_key(finding, c, NET_PARAMS_ECN, p, q, "kmax", value);
+            }
+            check_at_port(finding, c, p);
+            c->explained[p] = 1;
+        }
+}
+
 static void check_marked(struct check *c, uint32_t port, uint32_t class)
 {
     const struct port_profile *profile = survey_profile(c->survey, port);
@@ -107,7 +133,8 @@ static void add_order_terms(const struct check *c, struct check_finding *finding
     check_term(finding, "ECN", "kmin %s (frames of %d B)", kmin_text, (int)survey_frame_bytes(c->survey));
 }
 
-static void check_order(struct check *c, uint32_t port, uint32_t class, uint32_t code)
+/* The finding of PORT, NULL if its order is right. */
+static struct check_finding *find_order(struct check *c, uint32_t port, uint32_t class, uint32_t code)
 {
     uint32_t node = c->graph->ports[port].node;
     struct switch_buffer b = survey_buffer(c->survey, node);
@@ -117,10 +144,10 @@ static void check_order(struct check *c, uint32_t port, uint32_t class, uint32_t
     struct ingress in = {0};
     uint32_t n = b.fits ? first_to_pause(c, node, code, pool, &in) : 0;
     if (n < 2 || queue->kmin == UINT32_MAX)
-        return;
+        return NULL;
     uint32_t incast = overtaken_at(&in, pool, kmin, n - 1, false), all = overtaken_at(&in, pool, kmin, n, true);
     if (incast == 0 && all == 0)
-        return;
+        return NULL;
     bool likely = incast > 0 || all <= n / 2;
     uint32_t k = incast > 0 ? incast : all;
     g_autofree char *xoff = check_bytes(pause_at(&in, pool, k, incast > 0 ? 1 : k));
@@ -135,7 +162,20 @@ static void check_order(struct check *c, uint32_t port, uint32_t class, uint32_t
         check_change_key(finding, c, NET_PARAMS_ECN, port, (uint32_t)__builtin_ctz(queues), "kmin", value);
         check_change(finding, "or a larger buffer.alpha or buffer.size");
     }
-    check_at_port(finding, c, port);
+    return finding;
+}
+
+/* Ports of a switch with equal settings have the same finding: the last one, by code. */
+struct memo { uint32_t node; const struct port_profile *profile; struct check_finding *finding; };
+
+static void check_order(struct check *c, uint32_t port, uint32_t class, uint32_t code, struct memo *memo)
+{
+    uint32_t node = c->graph->ports[port].node;
+    const struct port_profile *profile = survey_profile(c->survey, port);
+    if (memo->profile != profile || memo->node != node)
+        *memo = (struct memo){node, profile, find_order(c, port, class, code)};
+    if (memo->finding)
+        check_at_port(memo->finding, c, port);
 }
 
 void check_ecn(struct check *c)
@@ -147,13 +187,15 @@ void check_ecn(struct check *c)
     }
     if (!check_heeds_ecn(c))
         return;
-    for (uint32_t class = 0; class < NET_CLASSES; class++)
+    for (uint32_t class = 0; class < NET_CLASSES; class++) {
+        struct memo memo[NET_CLASSES] = {0};
         for (uint32_t p = 0; (c->classes >> class & 1) && p < c->graph->n_ports; p++) {
             if (!check_is_switch_port(c, p))
                 continue;
             check_marked(c, p, class);
             for (uint32_t code = 0; (c->lossless_classes >> class & 1) && code < NET_CLASSES; code++)
                 if (c->codes[class] >> code & 1)
-                    check_order(c, p, class, code);
+                    check_order(c, p, class, code, &memo[code]);
         }
+    }
 }

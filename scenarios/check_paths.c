@@ -8,25 +8,33 @@
 
 /* ---- static paths ---------------------------------------------------------------------- */
 
-static void check_path(struct check *c, const struct job_path *path, const uint32_t *nodes, uint32_t n, const char *what)
+#define MAX_TOLD 8 /* flows without a path; the others are counted */
+
+/* False with WHY set where NODES are no path. */
+static bool path_exists(const struct check *c, const uint32_t *nodes, uint32_t n, char **why)
 {
     uint32_t ports[MAX_PATH_PORTS];
     g_autoptr(GError) err = NULL;
     if (n == 0 || routes_from_nodes(c->fabric, nodes, n, ports, MAX_PATH_PORTS, &err) > 0)
-        return;
-    struct check_finding *finding = check_find(c, "unreachable", CHECK_ERROR, "flow %u has no %s path: %s", path->flow_id, what,
-                                               err ? err->message : "it has no link");
-    if (check_is_new(finding))
-        check_change_run_key(finding, c, "workload", "paths", "a file whose paths follow links");
+        return true;
+    *why = g_strdup(err ? err->message : "it has no link");
+    return false;
 }
 
 static void check_static(struct check *c)
 {
+    uint32_t n_bad = 0;
     for (guint i = 0; c->job && i < c->job->paths->len; i++) {
         const struct job_path *path = &g_array_index(c->job->paths, struct job_path, i);
-        check_path(c, path, path->data_nodes, path->n_data, "data");
-        check_path(c, path, path->ack_nodes, path->n_ack, "ACK");
+        g_autofree char *why = NULL;
+        bool data = path_exists(c, path->data_nodes, path->n_data, &why);
+        if ((data && path_exists(c, path->ack_nodes, path->n_ack, &why)) || n_bad++ >= MAX_TOLD)
+            continue;
+        struct check_finding *finding = check_find(c, "unreachable", CHECK_ERROR, "flow %u has no %s path: %s", path->flow_id, data ? "ACK" : "data", why);
+        check_change_run_key(finding, c, "workload", "paths", "a file whose paths follow links");
     }
+    if (n_bad > MAX_TOLD)
+        check_find(c, "unreachable", CHECK_ERROR, "%u more flows have no path", n_bad - MAX_TOLD);
     if (c->job && c->job->paths->len > 0 && c->routing->mode != ROUTING_STATIC) {
         struct check_finding *finding = check_find(c, "paths-unused", CHECK_WARNING, "workload.paths is not used");
         check_change_run_key(finding, c, "routing", "mode", "static");

@@ -28,6 +28,8 @@ struct check {
     uint8_t cnp_classes;           /* of the CNPs of some NIC; 0: nobody sends CNPs */
     uint8_t lossless_classes;      /* that are meant to be lossless: most hops are; set by check_hops() */
     bool pausable;                 /* PFC is on at some port of a switch */
+    uint8_t *explained;            /* by graph port: a rule has told why a run refuses it */
+    char *ecn_contradiction;       /* of [ecn] as a whole, to be told unless check_marking_order() finds its links; NULL */
     struct check_report *report;
 };
 
@@ -78,6 +80,7 @@ static inline uint32_t check_peer_node(const struct check *c, uint32_t port)
 bool check_has_fault(const struct check *c, uint32_t kinds);
 
 /* ---- rules, one family a file ------------------------------------------------------- */
+void check_marking_order(struct check *c); /* kmin above kmax, by link */
 void check_buffer(struct check *c);    /* sums of a switch's buffer, XON and XOFF */
 void check_headroom(struct check *c);
 void check_hops(struct check *c);      /* lossless hop list; sets lossless_classes */
