@@ -6,13 +6,13 @@
 /* "40 m (200 ns)" */
 static char *cable_text(sim_ps cable_ps)
 {
-    g_autofree char *time = units_human_time(cable_ps);
+    g_autofree char *time = units_format_time(cable_ps);
     return g_strdup_printf("%.4g m (%s)", (double)cable_ps / UNIT_PS_PER_MM / (double)UNIT_M, time);
 }
 
 static void add_flight(struct check_finding *finding, const char *name, sim_ps ps, int times, int64_t rate_bps)
 {
-    g_autofree char *time = units_human_time(ps);
+    g_autofree char *time = units_format_time(ps);
     g_autofree char *bytes = check_bytes((double)units_bytes_in(ps * times, rate_bps));
     if (times > 1)
         check_term(finding, name, "%d x %s x rate = %s", times, time, bytes);

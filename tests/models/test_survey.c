@@ -29,7 +29,7 @@ static void test_survey__profiles_and_pools_are_those_of_a_run(void **state)
 {
     (void)state;
     static const char *const settings[][4] = {{NULL},
-                                              {"buffer.cell=254", "pfc.lossless_classes=3,4", NULL},
+                                              {"buffer.cell=254B", "pfc.lossless_classes=3,4", NULL},
                                               {"buffer.headroom_pool=1MB", "buffer.slices=4", NULL},
                                               {"buffer.headroom_rule=fixed", "buffer.headroom=7KB", "ecn.enabled=false", NULL}};
     for (size_t i = 0; i < G_N_ELEMENTS(settings); i++) {
