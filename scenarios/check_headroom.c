@@ -3,11 +3,12 @@
 
 #include <math.h>
 
-/* "40 m (200 ns)" */
+/* "40m (200ns)" */
 static char *cable_text(sim_ps cable_ps)
 {
     g_autofree char *time = units_format_time(cable_ps);
-    return g_strdup_printf("%.4g m (%s)", (double)cable_ps / UNIT_PS_PER_MM / (double)UNIT_M, time);
+    g_autofree char *length = units_format_length(cable_ps / UNIT_PS_PER_MM);
+    return g_strdup_printf("%s (%s)", length, time);
 }
 
 static void add_flight(struct check_finding *finding, const char *name, sim_ps ps, int times, int64_t rate_bps)

@@ -186,7 +186,7 @@ static void test_check__headroom_of_one_hop(void **state)
     (void)state;
     expect(FABRIC "[buffer:leaf0/spine1]\nheadroom_scale = 0.5\n", "headroom-short", CHECK_ERROR, "leaf0/spine1", "buffer.headroom_scale = 1 (now 0.5, set at f.ini:8)");
     expect(FABRIC "[buffer]\nheadroom_rule = fixed\nheadroom = 0\n", "headroom-short", CHECK_ERROR, NULL, "has 0 B of headroom"); /* cases.md 15 (c) */
-    expect(FABRIC "leaf_cable = 10km\n[buffer]\nsize = 300MB\nheadroom_rule = rate_delay\nheadroom_factor = 1\n", "headroom-short", CHECK_ERROR, NULL, "10000 m (50us)");
+    expect(FABRIC "leaf_cable = 10km\n[buffer]\nsize = 300MB\nheadroom_rule = rate_delay\nheadroom_factor = 1\n", "headroom-short", CHECK_ERROR, NULL, "10km (50us)");
 }
 
 static void test_check__headroom_in_cells(void **state)

@@ -118,7 +118,8 @@ static char *ring_of(uint32_t n)
         g_string_append_printf(links, "%u,%u,100,1000\n", i, n + i);
     for (uint32_t i = 0; i < n; i++)
         g_string_append_printf(links, "%u,%u,100,1000\n", n + i, n + (i + 1) % n);
-    g_autofree char *file = write_file("test_check_ring_n.topo.csv", links->str);
+    g_autofree char *name = g_strdup_printf("test_check_ring_%u.topo.csv", n);
+    g_autofree char *file = write_file(name, links->str);
     return g_strdup_printf("[topology]\nkind = edges\nfile = %s\n", file);
 }
 
