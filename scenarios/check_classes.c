@@ -207,7 +207,7 @@ static void check_cnp_port(struct check *c, uint32_t port, uint32_t class, uint3
     } else if (queues & ~profile->strict_queues) {
         finding = check_find(c, "cnp-not-strict", CHECK_WARNING, "queue %d of the CNPs (class %u) is not strict: it shares the port with data by weights",
                              __builtin_ctz(queues & ~profile->strict_queues), class);
-        g_autofree char *value = g_strdup_printf("%d", __builtin_ctz(queues & ~profile->strict_queues));
+        g_autofree char *value = check_bits(profile->strict_queues | queues);
         if (check_is_new(finding))
             check_change_key(finding, c, NET_PARAMS_SWITCH, port, NET_SITE_ANY_CLASS, "strict_classes", value);
     }

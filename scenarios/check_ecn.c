@@ -74,7 +74,9 @@ static void check_marked(struct check *c, uint32_t port, uint32_t class)
                                                    "queue %u, where class %u waits, never marks: congestion control hears nothing of it", q, class);
         if (check_is_new(finding)) {
             const struct ecn_params *ecn = site_at_port(c->site, NET_PARAMS_ECN, port, q);
-            g_autofree char *value = g_strdup_printf("%u", q);
+            uint8_t marking = 0;
+            model_parse_classes(ecn->classes, &marking, NULL);
+            g_autofree char *value = check_bits((uint8_t)(marking | 1u << q));
             if (!ecn->enabled)
                 check_change_key(finding, c, NET_PARAMS_ECN, port, q, "enabled", "true");
             else

@@ -119,9 +119,13 @@ char *check_bytes(double bytes)
     return g_string_free(g_string_append(text, " B"), FALSE);
 }
 
-char *check_count(uint64_t n, const char *one, const char *many)
+char *check_bits(uint8_t bits)
 {
-    return g_strdup_printf("%" G_GUINT64_FORMAT " %s", n, n == 1 ? one : many);
+    GString *text = g_string_new(NULL);
+    for (uint32_t i = 0; i < NET_CLASSES; i++)
+        if (bits >> i & 1)
+            g_string_append_printf(text, "%s%u", text->len ? "," : "", i);
+    return g_string_free(g_string_append(text, text->len ? "" : "none"), FALSE);
 }
 
 const char *check_severity_name(enum check_severity severity)

@@ -91,25 +91,16 @@ static void count(struct check *c, uint32_t port, uint32_t class, uint32_t code,
 
 /* ---- what is wrong with a hop ------------------------------------------------------------ */
 
-static char *list_bits(uint8_t bits)
-{
-    GString *text = g_string_new(NULL);
-    for (uint32_t i = 0; i < NET_CLASSES; i++)
-        if (bits >> i & 1)
-            g_string_append_printf(text, "%s%u", text->len ? "," : "", i);
-    return g_string_free(g_string_append(text, text->len ? "" : "none"), FALSE);
-}
-
 static void add_hop_terms(const struct check *c, struct check_finding *finding, uint32_t port, uint32_t class, uint32_t code)
 {
     uint32_t peer = c->graph->ports[port].peer;
     const struct port_profile *from = survey_profile(c->survey, port), *to = survey_profile(c->survey, peer);
     uint32_t pg = to->pg_of_code[code];
-    g_autofree char *queues = list_bits(check_queues(c, port, class, code));
-    g_autofree char *lossless = list_bits(to->lossless_pgs);
-    g_autofree char *sends = list_bits(to->lossless_pgs >> pg & 1 ? to->priorities_of_pg[pg] : 0);
-    g_autofree char *obeys = list_bits(from->honours);
-    g_autofree char *stops = list_bits(stopped(from, to->lossless_pgs >> pg & 1 ? to->priorities_of_pg[pg] : 0xff));
+    g_autofree char *queues = check_bits(check_queues(c, port, class, code));
+    g_autofree char *lossless = check_bits(to->lossless_pgs);
+    g_autofree char *sends = check_bits(to->lossless_pgs >> pg & 1 ? to->priorities_of_pg[pg] : 0);
+    g_autofree char *obeys = check_bits(from->honours);
+    g_autofree char *stops = check_bits(stopped(from, to->lossless_pgs >> pg & 1 ? to->priorities_of_pg[pg] : 0xff));
     check_term(finding, "class and marking", "class %u, DSCP %u, PCP %u", class, survey_dscp(c->survey, code), survey_pcp(c->survey, code));
     check_term(finding, "receiver", "TC %u, priority group %u (lossless ones: %s), pauses priorities %s", to->tc_of_code[code], pg, lossless, sends);
     check_term(finding, "sender", "waits in queue %s, obeys priorities %s, which stop queue %s", queues, obeys, stops);
@@ -119,7 +110,9 @@ static void suggest(const struct check *c, struct check_finding *finding, uint32
 {
     uint32_t peer = c->graph->ports[port].peer, at = state == HOP_NO_PAUSE || state == HOP_LOSSY ? peer : port;
     const struct pfc_params *pfc = CHECK_PORT(c, NET_PARAMS_PFC, at);
-    g_autofree char *priorities = list_bits((uint8_t)(1u << class));
+    uint8_t lossless = 0;
+    model_parse_classes(pfc->lossless_classes, &lossless, NULL);
+    g_autofree char *priorities = check_bits((uint8_t)(lossless | 1u << class));
     if (!pfc->enabled)
         check_change_key(finding, c, NET_PARAMS_PFC, at, NET_SITE_ANY_CLASS, "enabled", "true");
     else if (survey_profile(c->survey, at)->honours >> class & 1)

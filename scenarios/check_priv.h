@@ -58,8 +58,9 @@ void check_close(struct check *c);
 
 /* "97,412 B"; "1.64 MB". (transfer full) */
 char *check_bytes(double bytes);
-/* "8 hosts", "1 host". (transfer full) */
-char *check_count(uint64_t n, const char *one, const char *many);
+
+/* "3,4"; "none". (transfer full) */
+char *check_bits(uint8_t bits);
 
 /* ---- places ---------------------------------------------------------------------- */
 static inline bool check_is_switch(const struct check *c, uint32_t node) { return c->graph->nodes[node].kind == NET_SWITCH; }

@@ -12,6 +12,7 @@ import os
 import sys
 import tempfile
 
+import case_check
 import case_collectives
 import case_config
 import case_control
@@ -19,7 +20,7 @@ import case_flows
 import case_operation
 import fab
 
-MODULES = (case_flows, case_config, case_collectives, case_control, case_operation)
+MODULES = (case_check, case_flows, case_config, case_collectives, case_control, case_operation)
 
 
 def all_cases():
