@@ -5,6 +5,7 @@
 
 enum cli_exit {
     CLI_OK = 0,
+    CLI_FINDINGS = 1,    /* check alone: there are warnings or errors */
     CLI_BAD_INPUT = 2,   /* file:line: key: what is wrong, what is allowed */
     CLI_UNFINISHED = 3,  /* --until, a limit or an interrupt came first; what is unfinished is listed */
     CLI_DEADLOCK = 4,    /* nothing can make progress; named */
@@ -13,6 +14,7 @@ enum cli_exit {
 
 int cli_run(int argc, char **argv);
 int cli_list(int argc, char **argv);
+int cli_check(int argc, char **argv);
 int cli_topo(int argc, char **argv);
 int cli_collective(int argc, char **argv);
 int cli_plot(int argc, char **argv);

@@ -16,6 +16,7 @@ struct command {
 
 static const struct command commands[] = {
     {"run", cli_run, "Simulate a scenario and write its results."},
+    {"check", cli_check, "Find mistakes in a scenario before it runs."},
     {"list", cli_list, "List parameters, their sources, and catalogue entries."},
     {"topo", cli_topo, "Show, check and draw a fabric."},
     {"collective", cli_collective, "Show the schedule and the cost of a collective."},

@@ -15,6 +15,7 @@
 #ifndef FABRICAST_MODELS_BUFFER_H
 #define FABRICAST_MODELS_BUFFER_H
 
+#include "models/headroom.h"
 #include "models/net_priv.h"
 
 /* One of both terms is zero. */
@@ -106,21 +107,5 @@ static inline bool buffer_admit_lossy(struct net_pool *pool, struct group *group
     pool->used += bytes;
     return true;
 }
-
-/* Headroom of a lossless class behind a link of RATE and one-way CABLE_PS by the rule of PARAMS, before scaling.
- * physical = (2 x (cable + FEC) + peer response + our pipeline) x rate + a frame at each end, the one that crossed the
- * threshold, and the pause frame: what is in the pipeline when XOFF is decided has not been charged yet. In cells:
- * full frames, each rounded up. */
-struct buffer_headroom_terms {
-    const struct buffer_params *buffer;
-    const struct pfc_params *pfc;
-    const struct link_params *link;
-    const struct switch_params *switching;
-    int64_t mtu_frame_bytes;
-    int n_lossless;
-};
-int64_t buffer_headroom_bytes(const struct buffer_headroom_terms *terms, int64_t rate_bps, sim_ps cable_ps);
-/* The same by the physical rule, whatever the parameters say. */
-int64_t buffer_headroom_needed_bytes(const struct buffer_headroom_terms *terms, int64_t rate_bps, sim_ps cable_ps);
 
 #endif

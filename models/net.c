@@ -53,7 +53,7 @@ static uint32_t find_root(uint32_t *parent, uint32_t i)
 static void join_hosts(const struct net *net, uint32_t *parent)
 {
     const struct job *job = net->job;
-    for (uint32_t op = 0; op < job_n_ops(job); op++)
+    for (uint32_t op = 0; job && op < job_n_ops(job); op++)
         for (uint32_t i = job->succ_first[op]; i < job->succ_first[op + 1]; i++) {
             uint32_t a = find_root(parent, net->graph->endpoints[job_op_at(job, op)->rank].node);
             uint32_t b = find_root(parent, net->graph->endpoints[job_op_at(job, job->succ[i])->rank].node);
@@ -283,6 +283,17 @@ struct net *net_new(const struct net_graph *graph, const struct job *job, const 
     }
     net->prefetch_paths = (size_t)net->n_qps * 2 * net->path_stride * sizeof *net->path > PREFETCH_MIN_PATH_BYTES;
     start_job(net);
+    return net;
+}
+
+struct net *net_new_bare(const struct net_graph *graph, const struct net_config *config)
+{
+    struct net *net = g_new0(struct net, 1);
+    net->graph = graph;
+    net->config = *config;
+    set_constants(net);
+    number_vertices(net);
+    net->port = sim_alloc_large(net->n_ports, sizeof *net->port);
     return net;
 }
 

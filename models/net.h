@@ -286,6 +286,11 @@ void net_packet_view(const struct net *net, uint32_t a, uint32_t b, uint32_t c, 
 uint8_t net_code_dscp(const struct net *net, uint32_t code);
 uint8_t net_code_pcp(const struct net *net, uint32_t code);
 
+/* How long a queue pair of such a NIC goes without an answer before it fails (local_ack_timeout, retry_cnt); 0: for ever. */
+sim_ps net_retry_span_ps(const struct nic_params *nic);
+/* How long it waits for a receive to be posted (min_rnr_timer, rnr_retry); 0: for ever. */
+sim_ps net_rnr_span_ps(const struct nic_params *nic);
+
 /* Holds the laws: buffer sums, packets conserved, no link above its rate. False with ERR naming the broken one. */
 bool net_check_laws(const struct net *net, GError **err);
 

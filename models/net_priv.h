@@ -446,6 +446,8 @@ uint32_t forward_n_down(const struct net *net, uint32_t state); /* links */
 
 /* net_view.c: what a control law is told of a queue pair's path. */
 void net_cc_path(const struct net *net, uint32_t qp, struct cc_path *path);
+/* Nodes and ports numbered, constants set; nothing that runs. Free with net_free(). */
+struct net *net_new_bare(const struct net_graph *graph, const struct net_config *config);
 
 /* net_qps.c: queue pairs and paths of the job. */
 bool net_build_qps(struct net *net, GError **err);

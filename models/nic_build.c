@@ -11,6 +11,11 @@
 /* IBTA: local ACK timeout n is 4.096 us x 2^n. */
 #define LOCAL_ACK_TIMEOUT_UNIT_PS (4096 * UNIT_NS)
 
+static sim_ps ack_timeout_ps(const struct nic_params *p)
+{
+    return p->local_ack_timeout == 0 ? 0 : LOCAL_ACK_TIMEOUT_UNIT_PS << p->local_ack_timeout;
+}
+
 static bool fail(GError **err, const char *format, ...) G_GNUC_PRINTF(2, 3);
 static bool fail(GError **err, const char *format, ...)
 {
@@ -34,7 +39,7 @@ static const struct nic_params *params_at(const struct net *net, uint32_t p)
 static bool set_port(struct nic_port *nic, const struct nic_params *p, GError **err)
 {
     *nic = (struct nic_port){
-        .timeout_ps = p->local_ack_timeout == 0 ? 0 : LOCAL_ACK_TIMEOUT_UNIT_PS << p->local_ack_timeout,
+        .timeout_ps = ack_timeout_ps(p),
         .adaptive_ps = p->adaptive_retransmission ? p->adaptive_timeout_ps : 0,
         .tx_latency_ps = p->tx_latency_ps,
         .rnr_wait_ps = nic_rnr_timer_ps((uint32_t)p->min_rnr_timer),
@@ -141,6 +146,17 @@ bool nic_build(struct net *net, GError **err)
         if (!build_qp(net, q, err))
             return false;
     return build_bitmaps(net, err);
+}
+
+/* See gives_up() in nic_recovery.c. */
+sim_ps net_retry_span_ps(const struct nic_params *p)
+{
+    return ack_timeout_ps(p) * (p->retry_cnt + (p->adaptive_retransmission ? 0 : 1));
+}
+
+sim_ps net_rnr_span_ps(const struct nic_params *p)
+{
+    return p->rnr_retry == 7 ? 0 : nic_rnr_timer_ps((uint32_t)p->min_rnr_timer) * p->rnr_retry;
 }
 
 void nic_free(struct net *net)

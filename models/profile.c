@@ -20,6 +20,7 @@ struct key {
 struct profile_set {
     GPtrArray *profiles; /* struct port_profile * */
     GArray *keys;        /* struct key, of the shared ones */
+    GPtrArray *problems; /* char *, of the shared ones: why a run would be refused, NULL: it would not; surveys alone */
 };
 
 struct maps { uint8_t dscp_to_tc[64], pcp_to_tc[8], tc_to_queue[8], tc_to_pg[8], pfc_to_queue[8], pfc_to_pg[8]; };
@@ -162,6 +163,17 @@ static bool rule_for(const struct net *net, const struct rule_place *at, const s
     return net_blame(net, at->kind, key, port->node, graph_port, at->class, err);
 }
 
+struct buffer_headroom_terms profile_headroom_terms(const struct net *net, uint32_t graph_port, int n_lossless)
+{
+    uint32_t node = net->graph->ports[graph_port].node;
+    return (struct buffer_headroom_terms){net_site_node(net, NET_PARAMS_BUFFER, node),
+                                          net_site_port(net, NET_PARAMS_PFC, graph_port, NET_SITE_ANY_CLASS),
+                                          net_site_port(net, NET_PARAMS_LINK, graph_port, NET_SITE_ANY_CLASS),
+                                          net_site_node(net, NET_PARAMS_SWITCH, node),
+                                          net->mtu + net->frame_overhead + net->reth,
+                                          n_lossless};
+}
+
 static bool build_pg(struct net *net, uint32_t graph_port, uint32_t pg, bool lossless, struct port_profile *out, GError **err)
 {
     const struct buffer_params *b = net_site_port(net, NET_PARAMS_BUFFER, graph_port, pg);
@@ -179,11 +191,8 @@ static bool build_pg(struct net *net, uint32_t graph_port, uint32_t pg, bool los
     rule->xon = (uint32_t)MIN(b->xon_bytes, (int64_t)UINT32_MAX);
     rule->xon_offset = (uint32_t)b->xon_offset_bytes;
     const struct net_port *port = &net->graph->ports[graph_port];
-    const struct buffer_headroom_terms terms = {
-        b, net_site_port(net, NET_PARAMS_PFC, graph_port, NET_SITE_ANY_CLASS),
-        net_site_port(net, NET_PARAMS_LINK, graph_port, NET_SITE_ANY_CLASS),
-        net_site_node(net, NET_PARAMS_SWITCH, port->node), net->mtu + net->frame_overhead + net->reth,
-        __builtin_popcount(out->lossless_pgs)};
+    struct buffer_headroom_terms terms = profile_headroom_terms(net, graph_port, __builtin_popcount(out->lossless_pgs));
+    terms.buffer = b;
     double headroom = (double)buffer_headroom_bytes(&terms, port->rate_bps, port->delay_ps) * b->headroom_scale;
     out->headroom_needed =
         (uint32_t)MIN(buffer_headroom_needed_bytes(&terms, port->rate_bps, port->delay_ps), (int64_t)UINT32_MAX);
@@ -317,10 +326,15 @@ static bool give_profile(struct net *net, uint32_t graph_port, uint32_t slice, G
             return true;
         }
     struct port_profile *made = g_new0(struct port_profile, 1);
+    GError *problem = NULL;
     g_ptr_array_add(set->profiles, made);
     g_array_append_val(set->keys, key);
     net->port[p].profile = made;
-    return build_one(net, graph_port, slice, made, err);
+    if (!set->problems)
+        return build_one(net, graph_port, slice, made, err);
+    g_ptr_array_add(set->problems, build_one(net, graph_port, slice, made, &problem) ? NULL : g_strdup(problem->message));
+    g_clear_error(&problem);
+    return true;
 }
 
 struct port_profile *profile_own(struct net *net, uint32_t port)
@@ -342,18 +356,17 @@ void profile_all_special(struct net *net)
 }
 
 /* ---- pools of a switch -------------------------------------------------------------------- */
-struct buffer_need { double headroom, reserved, bytes_per_ps; };
-
-static bool buffer_too_small(const struct net *net, uint32_t graph_node, const struct buffer_params *b, const struct buffer_need *need,
+static bool buffer_too_small(const struct net *net, uint32_t graph_node, const struct buffer_params *b, const struct switch_buffer *need,
                              GError **err)
 {
     g_autoptr(GString) text = g_string_new(NULL);
+    double headroom = need->headroom_bytes + need->headroom_pool_bytes;
     g_string_printf(text, "buffer.size: %s needs %.2f MB (headroom %.2f MB + reserved %.2f MB%s), has %.2f MB",
                     net->config.node_names ? net->config.node_names[graph_node] : "node",
-                    (need->headroom + need->reserved + (double)b->ingress_pool_bytes) / (double)UNIT_MB, need->headroom / (double)UNIT_MB,
-                    need->reserved / (double)UNIT_MB, b->ingress_pool_bytes ? " + ingress pool" : "", (double)b->size_bytes / (double)UNIT_MB);
+                    (headroom + need->reserved_bytes + need->ingress_pool_bytes) / (double)UNIT_MB, headroom / (double)UNIT_MB,
+                    need->reserved_bytes / (double)UNIT_MB, b->ingress_pool_bytes ? " + ingress pool" : "", need->size_bytes / (double)UNIT_MB);
     /* The part of the headroom that grows with the cable is linear in its delay. */
-    double room = (double)b->size_bytes - need->reserved;
+    double room = need->size_bytes - need->reserved_bytes;
     if (b->headroom_rule == BUFFER_HEADROOM_RATE_DELAY && room > 0 && need->bytes_per_ps > 0) {
         double delay_ps = room / need->bytes_per_ps;
         g_autofree char *delay = units_human_time((int64_t)delay_ps);
@@ -365,61 +378,103 @@ static bool buffer_too_small(const struct net *net, uint32_t graph_node, const s
     return net_blame(net, NET_PARAMS_BUFFER, "size", graph_node, NET_NONE, NET_SITE_ANY_CLASS, err);
 }
 
-static void add_need(const struct net *net, uint32_t graph_port, const struct buffer_params *b, struct buffer_need *need)
+static void add_need(const struct net *net, uint32_t graph_port, const struct buffer_params *b, struct switch_buffer *need)
 {
     const struct port_profile *profile = net->port[net->port_of_graph[graph_port]].profile;
     const struct net_port *port = &net->graph->ports[graph_port];
     for (uint32_t c = 0; c < NET_CLASSES; c++) {
-        bool lossless = profile->lossless_pgs >> c & 1;
-        need->reserved += lossless ? profile->pg[c].reserved : 0;
-        need->headroom += lossless && profile->own_headroom ? profile->pg[c].headroom : 0;
-        if (lossless)
-            need->bytes_per_ps += b->headroom_factor * b->headroom_scale * (double)port->rate_bps / (double)UNIT_BITS_PER_BYTE / (double)UNIT_S;
+        if (!(profile->lossless_pgs >> c & 1))
+            continue;
+        need->n_groups++;
+        need->reserved_bytes += profile->pg[c].reserved;
+        need->headroom_bytes += profile->own_headroom ? profile->pg[c].headroom : 0;
+        need->bytes_per_ps += b->headroom_factor * b->headroom_scale * (double)port->rate_bps / (double)UNIT_BITS_PER_BYTE / (double)UNIT_S;
     }
+}
+
+struct switch_buffer profile_switch_buffer(const struct net *net, uint32_t graph_node)
+{
+    const struct buffer_params *b = net_site_node(net, NET_PARAMS_BUFFER, graph_node);
+    const struct net_node *node = &net->graph->nodes[graph_node];
+    struct switch_buffer need = {.size_bytes = (double)b->size_bytes,
+                                 .headroom_pool_bytes = (double)b->headroom_pool_bytes,
+                                 .ingress_pool_bytes = (double)b->ingress_pool_bytes,
+                                 .slices = b->slices};
+    for (uint32_t k = 0; k < node->n_ports; k++)
+        if (net->graph->ports[node->first_port + k].peer != NET_NONE)
+            add_need(net, node->first_port + k, b, &need);
+    double taken = need.headroom_bytes + need.headroom_pool_bytes + need.reserved_bytes;
+    need.shared_bytes = b->ingress_pool_bytes ? need.ingress_pool_bytes : need.size_bytes - taken;
+    need.fits = taken < need.size_bytes && taken + need.ingress_pool_bytes <= need.size_bytes;
+    return need;
+}
+
+bool profile_buffer_fits(const struct net *net, uint32_t graph_node, GError **err)
+{
+    struct switch_buffer need = profile_switch_buffer(net, graph_node);
+    return need.fits || buffer_too_small(net, graph_node, net_site_node(net, NET_PARAMS_BUFFER, graph_node), &need, err);
 }
 
 static bool build_pools(struct net *net, uint32_t graph_node, GError **err)
 {
     const struct buffer_params *b = net_site_node(net, NET_PARAMS_BUFFER, graph_node);
     const struct switch_params *s = net_site_node(net, NET_PARAMS_SWITCH, graph_node);
-    const struct net_node *node = &net->graph->nodes[graph_node];
     struct net_vertex *v = &net->vertex[net->vertex_of_graph[graph_node]];
-    struct buffer_need need = {.headroom = (double)b->headroom_pool_bytes};
+    struct switch_buffer need = profile_switch_buffer(net, graph_node);
     v->graph_node = graph_node;
     v->cut_bytes = s->forwarding == SWITCH_CUT_THROUGH ? (uint32_t)s->cut_through_header_bytes : 0;
-    for (uint32_t k = 0; k < node->n_ports; k++)
-        if (net->graph->ports[node->first_port + k].peer != NET_NONE)
-            add_need(net, node->first_port + k, b, &need);
-    double shared = b->ingress_pool_bytes ? (double)b->ingress_pool_bytes : (double)b->size_bytes - need.headroom - need.reserved;
-    if (need.headroom + need.reserved >= (double)b->size_bytes ||
-        need.headroom + need.reserved + (double)b->ingress_pool_bytes > (double)b->size_bytes)
-        return buffer_too_small(net, graph_node, b, &need, err);
+    if (!profile_buffer_fits(net, graph_node, err))
+        return false;
     for (int64_t i = 0; i < b->slices; i++)
-        v->pool[POOL_INGRESS + i].total = (int64_t)shared / b->slices;
+        v->pool[POOL_INGRESS + i].total = (int64_t)need.shared_bytes / b->slices;
     v->pool[POOL_EGRESS_LOSSLESS].total = b->egress_lossless_pool_bytes ? b->egress_lossless_pool_bytes : 0;
     v->pool[POOL_EGRESS_LOSSY].total = b->egress_lossy_pool_bytes ? b->egress_lossy_pool_bytes : 0;
     v->pool[POOL_HEADROOM].total = b->headroom_pool_bytes;
     return true;
 }
 
-bool profile_build(struct net *net, GError **err)
+static void new_set(struct net *net)
 {
-    const struct net_graph *g = net->graph;
     net->profiles = g_new0(struct profile_set, 1);
     net->profiles->profiles = g_ptr_array_new_with_free_func(g_free);
     net->profiles->keys = g_array_new(FALSE, FALSE, sizeof(struct key));
-    if (!build_codes(net, err))
-        return false;
+}
+
+static bool give_profiles(struct net *net, bool with_pools, GError **err)
+{
+    const struct net_graph *g = net->graph;
     for (uint32_t i = 0; i < g->n_nodes; i++) {
         bool is_switch = g->nodes[i].kind == NET_SWITCH;
         const struct buffer_params *b = is_switch ? net_site_node(net, NET_PARAMS_BUFFER, i) : NULL;
         for (uint32_t k = 0; k < g->nodes[i].n_ports; k++)
             if (!give_profile(net, g->nodes[i].first_port + k, b ? (uint32_t)(k % (uint64_t)b->slices) : 0, err))
                 return false;
-        if (is_switch && !build_pools(net, i, err))
+        if (is_switch && with_pools && !build_pools(net, i, err))
             return false;
     }
     return true;
+}
+
+bool profile_build(struct net *net, GError **err)
+{
+    new_set(net);
+    return build_codes(net, err) && give_profiles(net, true, err);
+}
+
+bool profile_survey(struct net *net, GError **err)
+{
+    new_set(net);
+    net->profiles->problems = g_ptr_array_new_with_free_func(g_free);
+    return build_codes(net, err) && give_profiles(net, false, err);
+}
+
+const char *profile_problem(const struct net *net, uint32_t graph_port)
+{
+    const struct profile_set *set = net->profiles;
+    for (guint i = 0; i < set->problems->len; i++)
+        if (set->profiles->pdata[i] == net->port[net->port_of_graph[graph_port]].profile)
+            return set->problems->pdata[i];
+    return NULL;
 }
 
 void profile_release(struct net *net)
@@ -428,5 +483,7 @@ void profile_release(struct net *net)
         return;
     g_ptr_array_unref(net->profiles->profiles);
     g_array_unref(net->profiles->keys);
+    if (net->profiles->problems)
+        g_ptr_array_unref(net->profiles->problems);
     g_free(net->profiles);
 }

@@ -67,9 +67,31 @@ static inline uint32_t profile_charge(const struct port_profile *profile, uint32
     return (uint32_t)(n * profile->cell_inverse >> 32) * profile->cell_bytes;
 }
 
+/* What the lossless groups of a switch's plugged ports take of its buffer. Bytes, as doubles: no sum overflows. */
+struct switch_buffer {
+    double size_bytes, headroom_bytes, headroom_pool_bytes, reserved_bytes, ingress_pool_bytes;
+    double shared_bytes;  /* what the shared ingress pool gets; below 0 when it does not fit */
+    double bytes_per_ps;  /* growth of the rate_delay rule's headroom with the cables' delay */
+    int64_t slices;
+    uint32_t n_groups;
+    bool fits;            /* a run refuses a switch that does not */
+};
+
 struct net;
+struct buffer_headroom_terms; /* models/headroom.h */
+struct switch_buffer profile_switch_buffer(const struct net *net, uint32_t graph_node);
+/* False with ERR set when that is more than there is. */
+bool profile_buffer_fits(const struct net *net, uint32_t graph_node, GError **err);
+/* What the headroom of a lossless group of a switch port follows from, with the node's buffer settings. */
+struct buffer_headroom_terms profile_headroom_terms(const struct net *net, uint32_t graph_port, int n_lossless);
+
 /* Gives every port its profile, and switches their pools. Also fills net->code tables. */
 bool profile_build(struct net *net, GError **err);
+/* Instead of profile_build(): no pools, and a port that a run would refuse keeps what was found so far. False with ERR
+ * when codes run out. */
+bool profile_survey(struct net *net, GError **err);
+/* After profile_survey(): why a run refuses the settings of this port, NULL if it does not. Borrowed. */
+const char *profile_problem(const struct net *net, uint32_t graph_port);
 void profile_release(struct net *net);
 /* From now on every port looks at its frames before they go on the wire. Only while building. */
 void profile_all_special(struct net *net);

@@ -95,27 +95,6 @@ static void index_paths(struct run *run)
 }
 
 /* ---- set-up -------------------------------------------------------------------- */
-/* A message that opens with "group.key:" gets the place where that key was set in front; what a layer set has it already. */
-static void prefix_origin(const struct scenario *scenario, GError **err)
-{
-    if (!err || !*err)
-        return;
-    const char *text = (*err)->message, *colon = strchr(text, ':'), *dot = strchr(text, '.');
-    if (!colon || !dot || dot > colon || strcspn(text, " ") < (size_t)(colon - text))
-        return;
-    g_autofree char *group = g_strndup(text, (gsize)(dot - text));
-    g_autofree char *key = g_strndup(dot + 1, (gsize)(colon - dot - 1));
-    const struct param_group *table = param_bag_find(scenario->bag, group);
-    bool known = false;
-    for (int r = 0; table && r < table->n_rows; r++)
-        known |= strcmp(table->rows[r].key, key) == 0;
-    if (!known)
-        return;
-    const char *origin = param_bag_origin(scenario->bag, group, key);
-    bool is_default = !origin || strcmp(origin, "default") == 0;
-    g_prefix_error(err, "%s: ", is_default ? scenario->path : origin);
-}
-
 /* Bytes a port takes in the arrays of a run, its three window buckets included (docs/PERFORMANCE.md). */
 #define PORT_BYTES 1300.0
 
@@ -130,21 +109,6 @@ static bool fits_memory(const struct run *run, GError **err)
     g_set_error(err, NET_ERROR, NET_ERROR_INPUT, "%s: topology: %u ports need about %s of memory, this machine has %s; allowed: a smaller fabric",
                 run->scenario->path, run->fabric->graph.n_ports, needs_text, has_text);
     return false;
-}
-
-static const void *values_at_port(void *user, enum net_params kind, uint32_t port, uint32_t class)
-{
-    return site_at_port(user, kind, port, class);
-}
-
-static const void *values_at_node(void *user, enum net_params kind, uint32_t node)
-{
-    return site_at_node(user, kind, node);
-}
-
-static char *value_origin(void *user, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class)
-{
-    return site_origin(user, kind, key, node, port, class);
 }
 
 /* Ports that the options name, each once. */
@@ -169,7 +133,8 @@ static bool build_site(struct run *run, GError **err)
 {
     run->site = site_new(run->scenario->bag, run->fabric, err);
     run->faults = run->site ? site_faults(run->site, err) : NULL;
-    run->net_site = (struct net_site){values_at_port, values_at_node, run->site, value_origin};
+    if (run->site)
+        run->net_site = site_for_net(run->site);
     return run->faults != NULL;
 }
 
@@ -180,7 +145,7 @@ static bool build(struct run *run, GError **err)
     if (!run->fabric || !fabric_check(run->fabric, err)) {
         if (err && *err && !strchr((*err)->message, ':'))
             g_prefix_error(err, "%s: topology: ", run->scenario->path);
-        prefix_origin(run->scenario, err);
+        scenario_prefix_origin(run->scenario, err);
         return false;
     }
     if (!fits_memory(run, err) || !build_site(run, err) || !find_captures(run, err))
@@ -195,7 +160,7 @@ static bool build(struct run *run, GError **err)
     run->job = workload_load(param_bag_get(bag, "workload"), param_bag_get(bag, "collective"), run->fabric,
                              run->scenario->base_dir, run->warnings, err);
     if (!run->job) {
-        prefix_origin(run->scenario, err);
+        scenario_prefix_origin(run->scenario, err);
         return false;
     }
     index_paths(run);
@@ -233,16 +198,14 @@ static bool build(struct run *run, GError **err)
                                 .capture_max_frames = RUN_CAPTURE_MAX};
     run->net = net_new(&run->fabric->graph, run->job, &run->config, err);
     if (!run->net)
-        prefix_origin(run->scenario, err);
+        scenario_prefix_origin(run->scenario, err);
     return run->net != NULL;
 }
 
 /* A faster link with a lower threshold is legal, and almost always a slip. */
 static void warn_of_falling_thresholds(struct run *run, const struct param_map *map, const char *key)
 {
-    for (int i = 1; i < map->n; i++) {
-        if (map->value[i] >= map->value[i - 1])
-            continue;
+    for (int i = param_map_falls(map, 1); i > 0; i = param_map_falls(map, i + 1)) {
         g_autofree char *rate = units_format_rate(map->rate_bps[i]);
         g_autofree char *slower = units_format_rate(map->rate_bps[i - 1]);
         g_autofree char *value = units_format_bytes((int64_t)map->value[i]);

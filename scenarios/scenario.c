@@ -312,3 +312,23 @@ void scenario_free(struct scenario *scenario)
     param_bag_free(scenario->bag);
     g_free(scenario);
 }
+
+void scenario_prefix_origin(const struct scenario *scenario, GError **err)
+{
+    if (!err || !*err)
+        return;
+    const char *text = (*err)->message, *colon = strchr(text, ':'), *dot = strchr(text, '.');
+    if (!colon || !dot || dot > colon || strcspn(text, " ") < (size_t)(colon - text))
+        return;
+    g_autofree char *group = g_strndup(text, (gsize)(dot - text));
+    g_autofree char *key = g_strndup(dot + 1, (gsize)(colon - dot - 1));
+    const struct param_group *table = param_bag_find(scenario->bag, group);
+    bool known = false;
+    for (int r = 0; table && r < table->n_rows; r++)
+        known |= strcmp(table->rows[r].key, key) == 0;
+    if (!known) /* a layer's key has its place in front already */
+        return;
+    const char *origin = param_bag_origin(scenario->bag, group, key);
+    bool is_default = !origin || strcmp(origin, "default") == 0;
+    g_prefix_error(err, "%s: ", is_default ? scenario->path : origin);
+}

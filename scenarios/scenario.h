@@ -46,6 +46,9 @@ bool scenario_set(struct scenario *scenario, const char *assignment, GError **er
 /* Runs the cross-checks of all groups. */
 bool scenario_check(const struct scenario *scenario, GError **err);
 
+/* A message in ERR that opens with "group.key:" gets the place where that key was set in front. */
+void scenario_prefix_origin(const struct scenario *scenario, GError **err);
+
 void scenario_free(struct scenario *scenario); /* accepts NULL */
 
 #endif

@@ -264,6 +264,27 @@ const void *site_at_node(const struct site *site, enum net_params kind, uint32_t
     return group->by_node ? group->by_node[node] : group->base;
 }
 
+static const void *net_values_at_port(void *user, enum net_params kind, uint32_t port, uint32_t class)
+{
+    return site_at_port(user, kind, port, class);
+}
+
+static const void *net_values_at_node(void *user, enum net_params kind, uint32_t node)
+{
+    return site_at_node(user, kind, node);
+}
+
+static char *net_value_origin(void *user, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class)
+{
+    return site_layer_origin(user, kind, key, node, port, class);
+}
+
+struct net_site site_for_net(struct site *site)
+{
+    return (struct net_site){net_values_at_port, net_values_at_node, site, net_value_origin};
+}
+
+/* ---- origins ------------------------------------------------------------------------ */
 static bool layer_holds(const struct site *site, enum net_params kind, int layer, uint32_t node, uint32_t port, uint32_t class)
 {
     const struct net_graph *g = &site->fabric->graph;
@@ -278,15 +299,37 @@ static bool layer_holds(const struct site *site, enum net_params kind, int layer
     return false;
 }
 
-char *site_origin(const struct site *site, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class)
+const char *site_group_name(enum net_params kind)
+{
+    return groups[kind].name;
+}
+
+/* The last layer that sets KEY there; -1: none. */
+static int origin_layer(const struct site *site, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class)
 {
     const char *group = groups[kind].name;
     for (int layer = param_bag_n_layers(site->bag, group); layer-- > 0;) {
         const char *origin = param_bag_layer_key_origin(site->bag, group, layer, key);
         if (origin && layer_holds(site, kind, layer, node, port, class))
-            return g_strdup_printf("%s: [%s:%s]", origin, group, param_bag_layer_name(site->bag, group, layer));
+            return layer;
     }
-    return NULL;
+    return -1;
+}
+
+char *site_layer_origin(const struct site *site, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class)
+{
+    const char *group = groups[kind].name;
+    int layer = origin_layer(site, kind, key, node, port, class);
+    return layer < 0 ? NULL
+                     : g_strdup_printf("%s: [%s:%s]", param_bag_layer_key_origin(site->bag, group, layer, key), group,
+                                       param_bag_layer_name(site->bag, group, layer));
+}
+
+const char *site_origin(const struct site *site, enum net_params kind, uint32_t port, uint32_t class, const char *key)
+{
+    const char *group = groups[kind].name;
+    int layer = origin_layer(site, kind, key, site->fabric->graph.ports[port].node, port, class);
+    return layer < 0 ? param_bag_origin(site->bag, group, key) : param_bag_layer_key_origin(site->bag, group, layer, key);
 }
 
 GArray *site_ports(const struct fabric *fabric, const char *text, const char *origin, GError **err)

@@ -32,7 +32,15 @@ const void *site_at_node(const struct site *site, enum net_params kind, uint32_t
 
 /* "FILE:LINE: [GROUP:SELECTOR]" of the last layer that sets KEY of a group and holds at PORT of NODE for CLASS (NET_NONE: at
  * the node as such); NULL: the value is that of [GROUP]. (transfer full) */
-char *site_origin(const struct site *site, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class);
+char *site_layer_origin(const struct site *site, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class);
+/* The same for models; SITE is borrowed. */
+struct net_site site_for_net(struct site *site);
+
+/* "buffer", "pfc", ...: the group whose values KIND stands for. */
+const char *site_group_name(enum net_params kind);
+/* Where the value of KEY that holds at graph port PORT (of a node-wide key: any port of the node) was set: "f.ini:12",
+ * "default". Looks through the layers again: for messages. Borrowed. */
+const char *site_origin(const struct site *site, enum net_params kind, uint32_t port, uint32_t class, const char *key);
 
 /* The items of [fault:NAME], one for each place that matches and each time it happens, in order of start.
  * (transfer full: GArray of struct net_fault). NULL with ERR set. */

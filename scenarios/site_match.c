@@ -135,8 +135,7 @@ static void append_range(GString *text, const struct range *range, int *n_listed
         g_string_append_printf(text, "..%s", range->last);
 }
 
-/* "leaf0..leaf7, spine0": the names of the nodes with a mark in CHOSEN. (transfer full) */
-static char *list_names(const struct fabric *fabric, const uint8_t *chosen)
+char *site_list_names(const struct fabric *fabric, const uint8_t *chosen)
 {
     GString *text = g_string_new(NULL);
     struct range range = {0};
@@ -211,7 +210,7 @@ static bool fail_node(const struct fabric *fabric, const struct site_term *term,
     g_autofree uint8_t *all = g_malloc0(MAX(fabric->graph.n_nodes, 1));
     g_autoptr(GPatternSpec) any = g_pattern_spec_new("*");
     match_names(fabric, any, kinds, all);
-    g_autofree char *names = list_names(fabric, all);
+    g_autofree char *names = site_list_names(fabric, all);
     g_autofree char *quoted = message_quote(term->text);
     g_set_error(err, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s matches no %s; %s are %s", quoted, what[kinds], many[kinds],
                 *names ? names : "absent");
@@ -228,7 +227,7 @@ static bool fail_peer(const struct fabric *fabric, const struct site_term *term,
     for (uint32_t p = node->first_port; p < node->first_port + node->n_ports; p++)
         if (peer_node(graph, p) != NET_NONE)
             facing[peer_node(graph, p)] = 1;
-    g_autofree char *names = list_names(fabric, facing);
+    g_autofree char *names = site_list_names(fabric, facing);
     g_autofree char *quoted = message_quote(term->text);
     g_autofree char *name = g_utf8_make_valid(fabric->names[first - nodes], -1);
     g_set_error(err, PARAM_ERROR, PARAM_ERROR_UNKNOWN, "%s matches no port; %s faces %s%s%s", quoted, name, *names ? names : "no node",

@@ -31,4 +31,7 @@ GPtrArray *site_parse(const char *text, GError **err);
 bool site_match(const struct fabric *fabric, const struct site_term *term, unsigned kinds, uint8_t *nodes, uint8_t *ports,
                 GError **err);
 
+/* "leaf0..leaf7, spine0": the names of the nodes of FABRIC with a mark in CHOSEN (n_nodes), a handful of ranges at most. (transfer full) */
+char *site_list_names(const struct fabric *fabric, const uint8_t *chosen);
+
 #endif

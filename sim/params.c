@@ -151,6 +151,14 @@ static char *nth_choice(const char *choices, int i)
 
 /* ---- maps ----------------------------------------------------------------- */
 
+int param_map_falls(const struct param_map *map, int from)
+{
+    for (int i = from; i < map->n; i++)
+        if (map->value[i] < map->value[i - 1])
+            return i;
+    return -1;
+}
+
 bool param_map_get(const struct param_map *map, int64_t rate_bps, double *out)
 {
     for (int i = 0; i < map->n; i++) {

@@ -47,6 +47,8 @@ struct param_map {
 };
 /* Value for links of RATE_BPS; false when the map has no entry for it. */
 bool param_map_get(const struct param_map *map, int64_t rate_bps, double *out);
+/* First entry from FROM (at least 1) on whose value is below that of the next slower rate; -1: none. */
+int param_map_falls(const struct param_map *map, int from);
 
 struct param_desc {
     const char *key;

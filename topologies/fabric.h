@@ -48,6 +48,9 @@ struct fabric *fabric_build(const struct topology_params *params, const char *ba
  * importers, whose workload files speak of node ids. */
 uint32_t fabric_rank_of_node(const struct fabric *fabric, uint32_t node);
 
+/* Ports by which an endpoint is reached: those of its NIC, or all of a host's that is one endpoint. */
+void fabric_nic_ports(const struct fabric *fabric, uint32_t endpoint, uint32_t *first, uint32_t *n);
+
 /* Connected, every pair of GPUs reachable without relay through a host, names unique, peers symmetric, rates
  * and delays positive. Builders and importers do not call it: a fabric in two pieces can still be shown. */
 bool fabric_check(const struct fabric *fabric, GError **err);

@@ -56,9 +56,6 @@ struct tier_links {
 };
 struct tier_links fabric_tier_links(const struct topology_params *params);
 
-/* Ports by which an endpoint is reached: those of its NIC, or all of a host's that is one endpoint. */
-void fabric_nic_ports(const struct fabric *fabric, uint32_t endpoint, uint32_t *first, uint32_t *n);
-
 /* Greatest flow, in bit/s, between the first half of the hosts and the rest over switches and direct cables;
  * -1 when the graph is too large to say. */
 double fabric_bisection_bps(const struct fabric *fabric);

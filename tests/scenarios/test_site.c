@@ -123,7 +123,7 @@ static void test_site__what_cannot_be_is_named(void **state)
 static void assert_origin(const struct site *site, enum net_params kind, const char *key, uint32_t node, uint32_t port, uint32_t class,
                           const char *want)
 {
-    g_autofree char *origin = site_origin(site, kind, key, node, port, class);
+    g_autofree char *origin = site_layer_origin(site, kind, key, node, port, class);
     if (g_strcmp0(origin, want) != 0)
         fail_msg("%s comes from '%s', not '%s'", key, origin ? origin : "the group", want ? want : "the group");
 }
