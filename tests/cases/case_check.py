@@ -218,6 +218,7 @@ def case_check_order(context):
     fab.expect_between("queue at XOFF [B]", xoff, 2 * (4096 + pool / 8 / 1.25) - 2, 2 * (4096 + pool / 8 / 1.25) + 2)
     result = fab.run_ok(context.binary, late)
     fab.expect(result.summary("pfc_pause_frames") > 0 and result.summary("ecn_marked_pkts") == 0, "late marks: not paused, or marked")
+    fab.expect_between("largest queue [B]", result.summary("queue_max_bytes"), xoff - 2 * 4178, xoff + 2 * 37619)
     early = scenario("50KB", "100KB")
     expect_clean(check(context, early))
     result = fab.run_ok(context.binary, early)
