@@ -24,12 +24,6 @@ void telemetry_free(struct net *net)
     g_free(net->telemetry);
 }
 
-/* Rate of a port in Mb/s: 8 bits a byte, and ps_per_byte in 1/65536 ps. */
-static uint32_t rate_mbps(const struct port_hot *port)
-{
-    return (uint32_t)((UINT64_C(8) << 16) * UINT64_C(1000000) / port->ps_per_byte_q16);
-}
-
 void telemetry_stamp(struct net *net, uint32_t port, const struct queue *queue, sim_ps now_ps, uint32_t a, uint32_t b, uint32_t c)
 {
     struct telemetry *t = net->telemetry;
@@ -41,5 +35,5 @@ void telemetry_stamp(struct net *net, uint32_t port, const struct queue *queue, 
     *hop = (struct cc_hop){.ts_ns = (uint32_t)(now_ps / UNIT_NS),
                            .tx_bytes = sent_bytes,
                            .queue_bytes = queue->bytes,
-                           .rate_mbps = rate_mbps(&net->port[port])};
+                           .rate_mbps = (uint32_t)(net->cold[port].rate_bps / UNIT_MBPS)};
 }

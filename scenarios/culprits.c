@@ -164,7 +164,8 @@ static void name_drops(struct run *run)
     for (guint i = 0; i < MIN(places->len, PLACES_NAMED); i++)
         name_drop(run, &g_array_index(places, struct place, i));
     if (places->len > PLACES_NAMED)
-        warn(run, "%" G_GUINT64_FORMAT " lossless packets dropped at %u ports in all", total, places->len);
+        warn(run, "%" G_GUINT64_FORMAT " lossless packets dropped at %u ports in all: fabricast check compares headroom and maps of every hop", total,
+             places->len);
 }
 
 /* ---- pauses ----------------------------------------------------------------- */
