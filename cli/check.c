@@ -1,4 +1,4 @@
-/* check.c - fabricast check SCENARIO: mistakes in a scenario, found before it runs. */
+/* check.c - fabricast check SCENARIO.ini|CONFIG_DB.json: mistakes, found before a run. */
 #include "cli/cli.h"
 #include "scenarios/check.h"
 
@@ -18,7 +18,7 @@ static bool parse_arguments(int argc, char **argv, struct check_arguments *a, GE
         {"hops", 0, 0, G_OPTION_ARG_NONE, &a->hops, "List every hop of every class with its state", NULL},
         {"quiet", 'q', 0, G_OPTION_ARG_NONE, &a->quiet, "No notes", NULL},
         {"json", 0, 0, G_OPTION_ARG_NONE, &a->json, "Print JSON", NULL},
-        {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &a->rest, NULL, "SCENARIO"},
+        {G_OPTION_REMAINING, 0, 0, G_OPTION_ARG_FILENAME_ARRAY, &a->rest, NULL, "SCENARIO.ini|CONFIG_DB.json"},
         G_OPTION_ENTRY_NULL};
     g_autoptr(GOptionContext) context = g_option_context_new("- mistakes in a scenario, found before it runs");
     g_option_context_set_description(context, "Exit codes: 0 nothing but notes; 1 warnings or errors; 2 bad input.\n"
@@ -28,26 +28,17 @@ static bool parse_arguments(int argc, char **argv, struct check_arguments *a, GE
         return false;
     if (a->rest && a->rest[0] && !a->rest[1])
         return true;
-    g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "check: give one scenario file (see fabricast check --help)");
+    g_set_error(err, G_OPTION_ERROR, G_OPTION_ERROR_FAILED, "check: give one scenario or SONiC config_db.json (see fabricast check --help)");
     return false;
 }
 
 /* ---- input ------------------------------------------------------------------------- */
 
-/* What is to be checked, as a scenario. A SONiC config_db.json has no fabric: it is refused by name. */
-static struct scenario *load(const char *path, GError **err)
-{
-    if (g_str_has_suffix(path, ".json")) {
-        g_set_error(err, SCENARIO_ERROR, SCENARIO_ERROR_SYNTAX,
-                    "%s: a SONiC config_db is no scenario; allowed: a scenario (.ini) that includes what it was imported to", path);
-        return NULL;
-    }
-    return scenario_load(path, err);
-}
-
 static struct check_report *look(const struct check_arguments *a, GError **err)
 {
-    struct scenario *scenario = load(a->rest[0], err);
+    if (g_str_has_suffix(a->rest[0], ".json"))
+        return check_sonic(a->rest[0], a->sets, err);
+    struct scenario *scenario = scenario_load(a->rest[0], err);
     bool ok = scenario != NULL;
     for (char **set = a->sets; ok && set && *set; set++)
         ok = scenario_set(scenario, *set, err);

@@ -70,7 +70,8 @@ static bool check_values(struct check *c, bool *fatal, GError **err)
 
 static bool build_fabric(struct check *c, GError **err)
 {
-    c->fabric = fabric_build(param_bag_get(c->scenario->bag, "topology"), c->scenario->base_dir, err);
+    if (!c->fabric)
+        c->fabric = c->own_fabric = fabric_build(param_bag_get(c->scenario->bag, "topology"), c->scenario->base_dir, err);
     if (!c->fabric) {
         if (err && *err && !strchr((*err)->message, ':'))
             g_prefix_error(err, "%s: topology: ", c->scenario->path);
@@ -277,13 +278,20 @@ static void check_clear(struct check *c)
     if (c->faults)
         g_array_unref(c->faults);
     site_free(c->site);
-    fabric_free(c->fabric);
+    fabric_free(c->own_fabric);
 }
 
 struct check_report *check_scenario(struct scenario *scenario, GError **err)
 {
-    struct check c = {.scenario = scenario, .report = check_report_new()};
+    return check_scenario_on(scenario, NULL, NULL, err);
+}
+
+struct check_report *check_scenario_on(struct scenario *scenario, const struct fabric *fabric, const GPtrArray *notes, GError **err)
+{
+    struct check c = {.scenario = scenario, .fabric = fabric, .report = check_report_new()};
     bool ok = look(&c, err);
+    for (guint i = 0; ok && notes && i < notes->len; i++)
+        check_find(&c, "imported", CHECK_NOTE, "%s", (const char *)notes->pdata[i]);
     if (ok)
         check_close(&c);
     check_clear(&c);

@@ -51,6 +51,13 @@ struct check_report {
 /* Checks SCENARIO, whose own cross-checks need not have been run: contradictions are findings. NULL with ERR set for bad
  * input ("file:line: group.key: ..."). (transfer full) */
 struct check_report *check_scenario(struct scenario *scenario, GError **err);
+/* The same for a FABRIC that is not that of [topology], with NOTES (char *) about what is checked; both borrowed, both may be NULL. */
+struct fabric;
+struct check_report *check_scenario_on(struct scenario *scenario, const struct fabric *fabric, const GPtrArray *notes, GError **err);
+/* A SONiC config_db.json: its switch alone, with the neighbours that the file names, or one for each port; NICs have the
+ * switch's classes. SETS (NULL-terminated, may be NULL) are assignments as of scenario_set(); topology.host_rate and host_cable
+ * count where the file tells no speed or length. What the import ignored is told as notes. (transfer full); NULL with ERR set. */
+struct check_report *check_sonic(const char *path, char **sets, GError **err);
 void check_report_free(struct check_report *report); /* accepts NULL */
 
 /* "error", "warning", "note". */

@@ -11,7 +11,8 @@
 
 struct check {
     struct scenario *scenario;
-    struct fabric *fabric;
+    const struct fabric *fabric;
+    struct fabric *own_fabric;     /* the same, to be freed; NULL: borrowed */
     const struct net_graph *graph; /* of the fabric */
     struct site *site;
     GArray *faults;                /* struct net_fault */

@@ -142,24 +142,58 @@ static GPtrArray *counted_warnings(const struct sonic *s)
     return warnings;
 }
 
+bool sonic_is_name(const char *name)
+{
+    for (const char *c = name; *c; c++)
+        if (g_ascii_iscntrl(*c) || strchr(SONIC_NO_NAME, *c))
+            return false;
+    return *name && strlen(name) <= SONIC_MAX_NAME && g_utf8_validate(name, -1, NULL);
+}
+
 static bool is_node(const char *name)
 {
-    return *name && strlen(name) <= 255 && g_utf8_validate(name, -1, NULL) && !strpbrk(name, ",/#@[]:\n\r\t ");
+    return sonic_is_name(name) && !strchr(name, ':');
+}
+
+static const struct sonic_row *device_row(const struct sonic *s)
+{
+    return sonic_row_of(sonic_table(s->db, "DEVICE_METADATA"), "localhost");
 }
 
 static char *node_name(const struct sonic *s, GError **err)
 {
-    const struct sonic_row *device = sonic_row_of(sonic_table(s->db, "DEVICE_METADATA"), "localhost");
+    const struct sonic_row *device = device_row(s);
     const char *host = device ? sonic_text(device, "hostname") : NULL;
     const char *name = s->options.node ? s->options.node : host && *host ? host : "*";
     g_autofree char *quoted = message_quote(name);
     if (is_node(name))
         return g_strdup(name);
     if (s->options.node)
-        g_set_error(err, SONIC_ERROR, SONIC_ERROR_INPUT, "--node: %s; allowed: a name or pattern without blanks and without , / # @ : [ ]", quoted);
+        g_set_error(err, SONIC_ERROR, SONIC_ERROR_INPUT, "--node: %s; allowed: a name or pattern of up to 100 bytes without blanks and without , / # @ = > : [ ]", quoted);
     else
-        sonic_fail(device, "hostname", err, "%s; allowed: a name without blanks and without , / # @ : [ ], or say --node", quoted);
+        sonic_fail(device, "hostname", err, "%s; allowed: a name of up to 100 bytes without blanks and without , / # @ = > : [ ], or say --node", quoted);
     return NULL;
+}
+
+static void link_clear(void *data)
+{
+    struct sonic_link *link = data;
+    g_free(link->port);
+    g_free(link->peer);
+}
+
+static GArray *links_of(const struct sonic *s)
+{
+    GArray *links = g_array_new(FALSE, TRUE, sizeof(struct sonic_link));
+    g_array_set_clear_func(links, link_clear);
+    for (guint i = 0; i < s->ports->len; i++) {
+        const struct sonic_port *port = sonic_port(s, i);
+        struct sonic_link link = {.port = g_strdup(port->name), .rate_bps = port->rate_bps, .cable_mm = port->cable_mm};
+        if (port->peer)
+            link.peer = g_strndup(port->peer, strcspn(port->peer, ":"));
+        g_array_append_val(links, link);
+    }
+    return links;
 }
 
 static bool write_overlay(struct sonic *s, struct sonic_overlay *out, GError **err)
@@ -178,6 +212,9 @@ static bool write_overlay(struct sonic *s, struct sonic_overlay *out, GError **e
     append_comments(text, "Read", s->facts);
     append_comments(text, "Warnings", out->warnings);
     g_string_append(text, sections->str);
+    const struct sonic_row *device = device_row(s);
+    out->hostname = g_strdup(device ? sonic_text(device, "hostname") : NULL);
+    out->links = links_of(s);
     out->text = g_strdup(text->str);
     out->node = g_steal_pointer(&node);
     return true;
@@ -276,6 +313,8 @@ void sonic_overlay_release(struct sonic_overlay *overlay)
 {
     g_free(overlay->text);
     g_free(overlay->node);
+    g_free(overlay->hostname);
+    g_clear_pointer(&overlay->links, g_array_unref);
     g_clear_pointer(&overlay->warnings, g_ptr_array_unref);
     *overlay = (struct sonic_overlay){0};
 }

@@ -32,9 +32,18 @@ struct sonic_options {
     enum sonic_headroom headroom;
 };
 
+/* A port of the switch, as far as the file tells. */
+struct sonic_link {
+    char *port, *peer;  /* peer: NULL, not known; parallel links to one peer have one name here */
+    int64_t rate_bps;   /* 0: not known */
+    int64_t cable_mm;   /* -1: not known */
+};
+
 struct sonic_overlay {
     char *text;          /* begins with comments: where from, what was read, and WARNINGS */
     char *node;          /* for which switch; "*": all */
+    char *hostname;      /* of DEVICE_METADATA; NULL: none */
+    GArray *links;       /* struct sonic_link, in port order */
     GPtrArray *warnings; /* char *: what was ignored, and what may not be as meant */
 };
 

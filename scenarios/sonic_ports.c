@@ -287,11 +287,6 @@ static void number_parallel_links(struct sonic *s)
     }
 }
 
-static bool is_place(const char *peer)
-{
-    return *peer && strlen(peer) <= 255 && g_utf8_validate(peer, -1, NULL) && !strpbrk(peer, ",/#@[]\n\r\t ");
-}
-
 static bool read_neighbours(struct sonic *s, GError **err)
 {
     const struct sonic_table *table = sonic_table(s->db, "DEVICE_NEIGHBOR");
@@ -302,8 +297,8 @@ static bool read_neighbours(struct sonic *s, GError **err)
         if (s->options.ports_path || !peer)
             continue;
         g_autofree char *quoted = message_quote(peer);
-        if (!is_place(peer))
-            return sonic_fail(row, "name", err, "%s; allowed: a name without blanks and without , / # @ [ ]", quoted);
+        if (!sonic_is_name(peer))
+            return sonic_fail(row, "name", err, "%s; allowed: a name of up to 100 bytes without blanks and without , / # @ = > [ ]", quoted);
         n += set_peer(s, row->key, peer);
         if (!g_hash_table_contains(s->port_of, row->key))
             sonic_warn(s, "DEVICE_NEIGHBOR|%s: ignored: no other table names the port", row->key);
@@ -332,7 +327,7 @@ static bool read_map(struct sonic *s, const struct sonic_bytes *map, GError **er
             return read_fail(&lines.at, err, "%s; allowed: the header port,peer", quoted);
         if (is_header)
             continue;
-        if (!is_place(peer))
+        if (!sonic_is_name(peer))
             return read_fail(&lines.at, err, "%s; allowed: a peer's name, with :INDEX for one of parallel links", quoted);
         if (!set_peer(s, port, peer))
             return read_fail(&lines.at, err, "%s; allowed: ports that the configuration names", quoted);

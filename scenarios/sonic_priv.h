@@ -91,6 +91,11 @@ static inline struct sonic_port *sonic_port(const struct sonic *s, guint i)
     return g_ptr_array_index(s->ports, i);
 }
 
+/* Can NAME be one of a node in a selector (scenarios/site.h)? A port of parallel links has :INDEX behind it. */
+#define SONIC_NO_NAME  " ,/#@=>[]"
+#define SONIC_MAX_NAME 100 /* bytes: two names and a slash fit into a selector */
+bool sonic_is_name(const char *name);
+
 /* ---- ports (sonic_ports.c) ---------------------------------------------------------- */
 
 bool sonic_read_ports(struct sonic *s, const struct sonic_bytes *map, GError **err);

@@ -44,6 +44,16 @@ struct topology_params; /* topologies/topology_params.h */
  * folder. (transfer full) */
 struct fabric *fabric_build(const struct topology_params *params, const char *base_dir, GError **err);
 
+/* One switch NAME and what its CABLES lead to, in port order: a host for each name of a peer. Where a rate or length is not known,
+ * the host links of PARAMS count. (transfer full) */
+struct fabric_cable {
+    const char *peer;
+    int64_t rate_bps;  /* 0: not known */
+    int64_t length_mm; /* -1: not known */
+};
+struct fabric *fabric_of_switch(const char *name, const struct fabric_cable *cables, uint32_t n_cables, const struct topology_params *params,
+                                GError **err);
+
 /* Rank whose GPU sits at host NODE (its first GPU), NET_NONE if NODE is not a host. O(log ranks). For
  * importers, whose workload files speak of node ids. */
 uint32_t fabric_rank_of_node(const struct fabric *fabric, uint32_t node);

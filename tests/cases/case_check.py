@@ -1,5 +1,6 @@
 """Cases of the static check: mistakes that `fabricast check` finds before a run, and runs that show it was right."""
 import glob
+import json
 import os
 import subprocess
 import time
@@ -87,6 +88,35 @@ def case_check_bad_input(context):
         fab.expect_text(result.stderr, says)
     fab.expect_exit(check(context, os.path.join(context.scratch, "none.ini")), fab.BAD_INPUT)
     fab.expect_exit(check(context, context.scratch_file("config_db.json", "{}")), fab.BAD_INPUT)
+
+
+def case_check_sonic(context):
+    """A SONiC configuration alone: short headroom, a map that leaves a class lossy, and a watchdog are found; NICs send what its map wants.
+
+    100 m at 100G need 2 x 500 ns x 12.5 B/ns and what the response takes: more than the 10,000 B given, less than 100,000 B.
+    """
+    ports = [f"Ethernet{4 * i}" for i in range(4)]
+
+    def config(xoff, map_row="3"):
+        return json.dumps({
+            "DEVICE_METADATA": {"localhost": {"hostname": "tor1"}},
+            "PORT": {port: {"speed": "100000"} for port in ports}, "CABLE_LENGTH": {"AZURE": {port: "100m" for port in ports}},
+            "DEVICE_NEIGHBOR": {ports[0]: {"name": "server0"}, ports[1]: {"name": "server1"}, ports[2]: {"name": "up"}, ports[3]: {"name": "up"}},
+            "BUFFER_POOL": {"ingress_lossless_pool": {"type": "ingress", "mode": "dynamic", "size": "8000000"},
+                            "egress_lossless_pool": {"type": "egress", "mode": "dynamic", "size": "12000000"}},
+            "BUFFER_PROFILE": {"pg": {"pool": "ingress_lossless_pool", "size": "19456", "xon": "19456", "xoff": str(xoff), "dynamic_th": "0"}},
+            "BUFFER_PG": {f"{port}|3-4": {"profile": "pg"} for port in ports},
+            "DSCP_TO_TC_MAP": {"AZURE": {"3": map_row, "4": "4"}},
+            "PORT_QOS_MAP": {",".join(ports): {"pfc_enable": "3,4", "dscp_to_tc_map": "AZURE"}}})
+
+    good = check(context, context.scratch_file("good_db.json", config(100000)))
+    fab.expect_text(good.stdout, r"class 3: lossless on 8 of 8 hops", r"nic.class_dscp = 0 8 16 3 4", r"0 errors")
+    short = check(context, context.scratch_file("short_db.json", config(10000)))
+    fab.expect_exit(short, 1)
+    fab.expect_text(short.stdout, r"error \[headroom-short\] priority group 3.* behind 100Gbps and 100m .* has 10,000 B of headroom", r"where: +tor1 to server0, server1, up")
+    lossy = check(context, context.scratch_file("lossy_db.json", config(100000, "1")))
+    fab.expect_exit(lossy, 1)
+    fab.expect_text(lossy.stdout, r"error \[hop-not-lossless\] class 3")
 
 
 # ---- hand-worked cases, their static parts ----------------------------------------------------
