@@ -64,7 +64,7 @@ static struct job *permutation(uint32_t n, int64_t bytes)
     }
     struct job *job = job_new(n);
     for (uint32_t i = 0; i < n; i++) {
-        struct job_flow flow = {i, job_add_send(job, i, to[i], bytes, i, JOB_NONE), job_add_recv(job, to[i], i, bytes, i, JOB_NONE)};
+        struct job_flow flow = {.id = i, .send_op = job_add_send(job, i, to[i], bytes, i, JOB_NONE), .recv_op = job_add_recv(job, to[i], i, bytes, i, JOB_NONE)};
         g_array_append_val(job->flows, flow);
     }
     GError *err = NULL;

@@ -39,6 +39,7 @@ struct job *job_new(uint32_t n_ranks)
     job->collectives = g_array_new(FALSE, FALSE, sizeof(struct job_collective));
     job->flows = g_array_new(FALSE, FALSE, sizeof(struct job_flow));
     job->paths = g_array_new(FALSE, FALSE, sizeof(struct job_path));
+    job->applications = g_ptr_array_new_with_free_func(g_free);
     g_array_set_clear_func(job->collectives, clear_collective);
     g_array_set_clear_func(job->paths, clear_path);
     return job;
@@ -53,6 +54,7 @@ void job_free(struct job *job)
     g_array_unref(job->collectives);
     g_array_unref(job->flows);
     g_array_unref(job->paths);
+    g_ptr_array_unref(job->applications);
     g_free(job->n_deps);
     g_free(job->succ_first);
     g_free(job->succ);

@@ -58,7 +58,11 @@ struct job_collective {
 };
 
 /* One flow of a flow list: its two ops. */
-struct job_flow { uint32_t id; uint32_t send_op, recv_op; };
+struct job_flow {
+    uint32_t id;
+    uint32_t send_op, recv_op;
+    uint32_t application; /* 1 + index in applications; 0: not named */
+};
 
 /* Fixed paths (from a paths file): node ids from source host to destination host, for data and for ACKs. */
 struct job_path { uint32_t src_rank, dst_rank; uint32_t flow_id; uint32_t n_data, n_ack; uint32_t *data_nodes, *ack_nodes; };
@@ -70,6 +74,7 @@ struct job {
     GArray *collectives; /* struct job_collective */
     GArray *flows;       /* struct job_flow */
     GArray *paths;       /* struct job_path */
+    GPtrArray *applications; /* char *: whose flows these are, as the flow list names them */
     /* After job_seal(): */
     uint32_t *n_deps;     /* per op: how many ops it waits for */
     uint32_t *succ_first; /* n_ops + 1: successors of op i are succ[succ_first[i] .. succ_first[i+1]) */

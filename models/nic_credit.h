@@ -4,7 +4,7 @@
  * packet at credit.rate of the port, and so is each unscheduled packet that comes in, which puts the next grant off. The
  * queue that N senders' unscheduled packets make therefore drains before anything is granted on top of it.
  *
- * Demand travels beside the packets, as telemetry does (ADR 0010): demand[queue pair][PSN mod ring] is written when a
+ * Demand travels beside the packets, as telemetry does (ADR 0012): demand[queue pair][PSN mod ring] is written when a
  * packet is sent for the first time and read when it arrives for the first time.
  */
 #ifndef FABRICAST_MODELS_NIC_CREDIT_H

@@ -1,6 +1,7 @@
 /* survey.c - the part of a run's set-up that settings alone decide; see survey.h. */
 #include "models/survey.h"
 
+#include "models/link.h"
 #include "models/net_priv.h"
 
 struct survey {
@@ -72,4 +73,9 @@ uint8_t survey_pcp(const struct survey *survey, uint32_t code)
 int64_t survey_frame_bytes(const struct survey *survey)
 {
     return survey->net->mtu + survey->net->frame_overhead + survey->net->reth;
+}
+
+double survey_frame_loss(const struct survey *survey, const struct link_params *link)
+{
+    return link_frame_loss((enum link_fec)link->fec, link->ber, link->loss, (uint32_t)survey_frame_bytes(survey));
 }

@@ -32,5 +32,7 @@ uint8_t survey_dscp(const struct survey *survey, uint32_t code);
 uint8_t survey_pcp(const struct survey *survey, uint32_t code);
 /* Largest frame of the run, without preamble and gap. */
 int64_t survey_frame_bytes(const struct survey *survey);
+/* Probability that a link with LINK's errors loses such a frame. */
+double survey_frame_loss(const struct survey *survey, const struct link_params *link);
 
 #endif

@@ -3,7 +3,7 @@
  *   hop[((queue pair x ring) + (PSN mod ring)) x stride + links passed]
  *
  * On the wire these bytes ride on the packet and come back on its ACK; here the sender reads them where the ports
- * wrote them (ADR 0010). That holds because a slot is written again only when its packet has been acknowledged: the ring
+ * wrote them (ADR 0012). That holds because a slot is written again only when its packet has been acknowledged: the ring
  * has room for the largest window, packets that are sent again are not stamped, and a queue pair keeps to one path.
  * Each slot has one writer at a time, and its reader runs at least one window of the engine later.
  */

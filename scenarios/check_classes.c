@@ -182,6 +182,29 @@ static void check_pair(struct check *c, uint32_t a, uint32_t b)
     }
 }
 
+/* ---- applications -------------------------------------------------------------------------------- */
+
+/* What a flow list calls by different names and sends in one class. */
+static void check_applications(struct check *c, uint32_t class)
+{
+    g_autoptr(GString) names = g_string_new(NULL);
+    guint n = 0;
+    for (guint a = 1; c->job && a <= c->job->applications->len; a++)
+        for (guint i = 0; i < c->job->flows->len; i++) {
+            const struct job_flow *flow = &g_array_index(c->job->flows, struct job_flow, i);
+            const struct job_op *send = job_op_at(c->job, flow->send_op);
+            if (flow->application != a || (send->traffic_class == JOB_CLASS_DEFAULT ? c->data_class : send->traffic_class) != class)
+                continue;
+            g_string_append_printf(names, "%s%s", n++ ? ", " : "", (const char *)c->job->applications->pdata[a - 1]);
+            break;
+        }
+    if (n < 2)
+        return;
+    struct check_finding *finding = check_find(c, "applications-share", CHECK_WARNING, "class %u%s carries %u applications: %s", class, role(c, class), n, names->str);
+    check_term(finding, "what it does", "one's congestion pauses, marks and delays the other");
+    check_change(finding, "a class of its own for each: column class of the flow list; on hosts the DSCP that the application sets");
+}
+
 /* ---- CNPs ------------------------------------------------------------------------------------- */
 
 static void suggest_cnp(const struct check *c, struct check_finding *finding)
@@ -238,6 +261,7 @@ void check_classes(struct check *c)
             continue;
         check_marking(c, a);
         check_readings(c, a);
+        check_applications(c, a);
         for (uint32_t b = a + 1; (c->classes >> a & 1) && b < NET_CLASSES; b++)
             if (c->classes >> b & 1)
                 check_pair(c, a, b);

@@ -1,6 +1,7 @@
 /* check_paths.c - fixed paths that exist, balancing that the NICs bear, and enough flows for ECMP to even out. */
 #include "scenarios/check_priv.h"
 
+#include <inttypes.h>
 #include <math.h>
 
 #define MAX_PATH_PORTS 64
@@ -178,8 +179,32 @@ static void check_few_flows(struct check *c)
         note_load(c, i, &loads[i], &memo);
 }
 
+/* ---- bad optics -------------------------------------------------------------------------- */
+
+#define NOTED_LOSS 1e-8 /* of frames: below this go-back-N and selective repeat lose less than 0.1 % of a 400G link */
+
+static void check_loss(struct check *c, uint32_t port)
+{
+    const struct link_params *link = CHECK_PORT(c, NET_PARAMS_LINK, port);
+    double loss = survey_frame_loss(c->survey, link);
+    if (loss <= 0)
+        return;
+    struct check_finding *finding = check_find(c, "link-loses", loss < NOTED_LOSS ? CHECK_NOTE : CHECK_WARNING,
+                                               "one frame in %.3g is lost on this link", 1 / loss);
+    if (check_is_new(finding)) {
+        check_term(finding, "before FEC", "bit error ratio %.3g; RS(544,514) is made for 2.4e-4", link->ber);
+        check_term(finding, "after FEC", "%.3g of frames of %" PRId64 " B are lost", loss, survey_frame_bytes(c->survey));
+        check_change(finding, "clean or replace the optic, or take the link out of service");
+        check_change_key(finding, c, NET_PARAMS_LINK, port, NET_SITE_ANY_CLASS, link->ber > 0 ? "ber" : "loss", "0");
+    }
+    check_at_port(finding, c, port);
+}
+
 void check_paths(struct check *c)
 {
+    for (uint32_t p = 0; p < c->graph->n_ports; p++)
+        if (check_is_plugged(c, p))
+            check_loss(c, p);
     check_static(c);
     check_reordering(c);
     check_few_flows(c);

@@ -87,7 +87,7 @@ void check_polarisation(struct check *c)
 {
     const struct net_graph *g = c->graph;
     bool hashes = c->routing->mode == ROUTING_ECMP || c->routing->mode == ROUTING_FLOWLET;
-    if (!hashes || c->routing->ecmp_seed_per_switch)
+    if (!hashes || c->routing->ecmp_seed_per_switch || c->routing->hash_offset_per_tier > 0)
         return;
     g_autofree uint8_t *is_first = g_malloc0(MAX(g->n_nodes, 1)), *reached = g_malloc0(MAX(g->n_nodes, 1));
     g_autofree uint32_t *first = g_new(uint32_t, MAX(g->n_ports, 1)), *second = g_new(uint32_t, MAX(g->n_ports, 1));

@@ -87,8 +87,28 @@ static const struct pfcwd_params *watchdog_at(const struct check *c, uint32_t po
     return CHECK_PORT(c, NET_PARAMS_PFCWD, port);
 }
 
+/* The switch that a stuck NIC pauses, where the scenario has such a fault. */
+static void check_storm(struct check *c, const struct net_fault *fault)
+{
+    for (uint32_t p = 0; p < c->graph->n_ports; p++) {
+        uint32_t peer = check_is_switch_port(c, p) ? check_peer_node(c, p) : NET_NONE;
+        if (peer != fault->node || (fault->port != NET_NONE && c->graph->ports[p].peer != fault->port) || survey_profile(c->survey, p)->honours == 0 ||
+            watchdog_at(c, p)->enabled)
+            continue;
+        struct check_finding *finding = check_find(c, "storm-unwatched", CHECK_ERROR, "a NIC will not stop pausing (fault:%s), and nobody watches", fault->name);
+        if (check_is_new(finding)) {
+            check_term(finding, "what it does", "its switch holds what waits for it, then pauses others: hosts that have nothing in common stand still");
+            check_change_key(finding, c, NET_PARAMS_PFCWD, p, NET_SITE_ANY_CLASS, "enabled", "true");
+        }
+        check_at_port(finding, c, p);
+    }
+}
+
 void check_watchdog(struct check *c)
 {
+    for (guint i = 0; c->faults && i < c->faults->len; i++)
+        if (g_array_index(c->faults, struct net_fault, i).params->kind == FAULT_PAUSE_STORM)
+            check_storm(c, &g_array_index(c->faults, struct net_fault, i));
     bool any = false;
     for (uint32_t p = 0; p < c->graph->n_ports; p++)
         any |= check_is_switch_port(c, p) && watchdog_at(c, p)->enabled;

@@ -92,12 +92,14 @@ static const char *csv_get(const struct csv *csv, char **fields, int column, str
 /* ---- flow list ------------------------------------------------------------------- */
 
 enum {
-    COL_SRC, COL_DST, COL_BYTES, COL_FLOW, COL_START, COL_START_US, COL_START_NS, COL_START_PS, COL_CLASS, COL_AFTER,
+    COL_SRC, COL_DST, COL_BYTES, COL_FLOW, COL_START, COL_START_US, COL_START_NS, COL_START_PS, COL_CLASS, COL_AFTER, COL_APPLICATION,
     N_COLUMNS
 };
 static const char *const flow_columns[] = {
-    "src", "dst", "bytes", "flow", "start", "start_us", "start_ns", "start_ps", "class", "after_flow",
+    "src", "dst", "bytes", "flow", "start", "start_us", "start_ns", "start_ps", "class", "after_flow", "application",
 };
+#define MAX_APPLICATIONS     64
+#define MAX_APPLICATION_NAME 64 /* bytes */
 static const char *const start_units[] = {"", "us", "ns", "ps"};
 
 /* A row that starts when another flow is done. */
@@ -157,6 +159,29 @@ static bool read_class(struct flow_reader *r, char **fields, struct read_flow *f
     return true;
 }
 
+/* Few names: a list is searched. */
+static bool read_application(struct flow_reader *r, char **fields, uint32_t *application, GError **err)
+{
+    struct read_place at;
+    GPtrArray *names = r->job->applications;
+    const char *text = csv_get(&r->csv, fields, COL_APPLICATION, &at);
+    if (!text || text[0] == '\0')
+        return true;
+    guint i = 0;
+    while (i < names->len && strcmp(names->pdata[i], text) != 0)
+        i++;
+    *application = i + 1;
+    if (i < names->len)
+        return true;
+    g_autofree char *quoted = read_quote(text);
+    if (strlen(text) > MAX_APPLICATION_NAME || !g_utf8_validate(text, -1, NULL))
+        return read_fail(&at, err, "%s; allowed: a name of up to %d bytes of UTF-8 text", quoted, MAX_APPLICATION_NAME);
+    if (names->len == MAX_APPLICATIONS)
+        return read_fail(&at, err, "%s is one name too many; allowed: %d applications", quoted, MAX_APPLICATIONS);
+    g_ptr_array_add(names, g_strdup(text));
+    return true;
+}
+
 static bool read_id(struct flow_reader *r, char **fields, struct read_flow *flow, GError **err)
 {
     struct read_place at;
@@ -187,10 +212,12 @@ static bool read_row(struct flow_reader *r, const char *line, GError **err)
 {
     g_auto(GStrv) fields = csv_fields(&r->csv, line, err);
     struct read_flow flow = {.id = r->job->flows->len, .traffic_class = JOB_CLASS_DEFAULT};
+    uint32_t application = 0;
     if (!fields || !read_id(r, fields, &flow, err) || !read_ends(r, fields, &flow, err) ||
-        !read_class(r, fields, &flow, err) || !read_after(r, fields, err) || !read_start(r, fields, &flow, err))
+        !read_class(r, fields, &flow, err) || !read_application(r, fields, &application, err) || !read_after(r, fields, err) || !read_start(r, fields, &flow, err))
         return false;
     read_add_flow(r->job, &flow);
+    g_array_index(r->job->flows, struct job_flow, r->job->flows->len - 1).application = application;
     return true;
 }
 

@@ -109,14 +109,28 @@ def case_check_sonic(context):
             "DSCP_TO_TC_MAP": {"AZURE": {"3": map_row, "4": "4"}},
             "PORT_QOS_MAP": {",".join(ports): {"pfc_enable": "3,4", "dscp_to_tc_map": "AZURE"}}})
 
-    good = check(context, context.scratch_file("good_db.json", config(100000)))
-    fab.expect_text(good.stdout, r"class 3: lossless on 8 of 8 hops", r"nic.class_dscp = 0 8 16 3 4", r"0 errors")
+    good = check(context, context.scratch_file("good_db.json", config(100000)), extra=["--hops"])
+    fab.expect(not [f for f in good.document["findings"] if f["severity"] == "error"], good.stdout)
+    fab.expect(good.document["hops"] and all(hop["lossless"] for hop in good.document["hops"]), "a hop is not lossless")
+    fab.expect_text(good.stdout, r"nic.class_dscp = 0 8 16 3 4")
     short = check(context, context.scratch_file("short_db.json", config(10000)))
-    fab.expect_exit(short, 1)
-    fab.expect_text(short.stdout, r"error \[headroom-short\] priority group 3.* behind 100Gbps and 100m .* has 10,000 B of headroom", r"where: +tor1 to server0, server1, up")
+    expect_finding(short, "headroom-short", r"priority group 3 behind 100Gbps and 100m .* has 10,000 B of headroom", where="tor1 to server0, server1, up, 4 ports")
     lossy = check(context, context.scratch_file("lossy_db.json", config(100000, "1")))
-    fab.expect_exit(lossy, 1)
-    fab.expect_text(lossy.stdout, r"error \[hop-not-lossless\] class 3")
+    expect_finding(lossy, "hop-not-lossless", r"class 3, DSCP 24", r"TC 0, priority group 0")
+
+
+def case_check_examples_found(context):
+    """What each example of a mistake is, the check says; the healthy twins have no finding."""
+    folder = os.path.join(fab.here(__file__), "..", "..", "scenarios", "examples", "mistakes")
+    wanted = {"pfc_off": "hop-not-lossless", "priority_swapped": "maps-differ", "trust_mismatch": "trust-differs",
+              "headroom_too_small": "headroom-short", "cnp_in_data_class": "cnp-with-data", "ecn_after_pfc": "ecn-after-pfc",
+              "storage_in_rdma_class": "applications-share", "hash_polarisation": "polarised", "bad_optic": "link-loses",
+              "spray_go_back_n": "spray-go-back-n", "slow_receiver": "slow-receiver", "storm": "storm-unwatched"}
+    for name, rule in wanted.items():
+        found = findings(check(context, os.path.join(folder, name + ".ini")), rule)
+        fab.expect(found and found[0]["severity"] != "note", f"{name}: no {rule}")
+    for name in ("base", "storage", "two_way", "three_tier"):
+        fab.expect_exit(check(context, os.path.join(folder, name + ".ini")), fab.OK)
 
 
 # ---- hand-worked cases, their static parts ----------------------------------------------------

@@ -281,7 +281,7 @@ static inline struct fixture_message net_fixture_flow(struct net_fixture *f, uin
                                                       sim_ps start_ps)
 {
     struct fixture_message m = net_fixture_message(f, src, dst, bytes);
-    struct job_flow flow = {f->job->flows->len, m.send, m.recv};
+    struct job_flow flow = {.id = f->job->flows->len, .send_op = m.send, .recv_op = m.recv};
     g_array_append_val(f->job->flows, flow);
     job_op_at(f->job, m.send)->earliest_ps = start_ps;
     return m;

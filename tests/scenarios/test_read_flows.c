@@ -107,6 +107,24 @@ static void test_read_flows__sizes_are_64_bit(void **state)
     job_free(job);
 }
 
+static void test_read_flows__applications_are_told_apart(void **state)
+{
+    (void)state;
+    struct job *job = read("src,dst,bytes,application\n0,1,1,train\n0,1,1,storage\n1,0,1,\n1,0,1,train\n", 2, NULL);
+    assert_non_null(job);
+    static const uint32_t wanted[] = {1, 2, 0, 1};
+    assert_int_equal(job->applications->len, 2);
+    assert_string_equal(job->applications->pdata[1], "storage");
+    for (guint i = 0; i < job->flows->len; i++)
+        assert_int_equal(flow_at(job, i)->application, wanted[i]);
+    job_free(job);
+    g_autoptr(GString) many = g_string_new("src,dst,bytes,application\n");
+    for (int i = 0; i < 65; i++)
+        g_string_append_printf(many, "0,1,1,a%d\n", i);
+    assert_refused(many->str, "f.csv:66: application: 'a64' is one name too many; allowed: 64 applications");
+    assert_refused("src,dst,bytes,application\n0,1,1,\377\n", "f.csv:2: application: '?'; allowed: a name of up to 64 bytes of UTF-8 text");
+}
+
 static void test_read_flows__70000_flows_of_one_pair(void **state)
 {
     (void)state;
@@ -128,7 +146,7 @@ static void test_read_flows__bad_rows_are_named(void **state)
     assert_refused("", "f.csv:1: the file has no header line");
     assert_refused("src,dst\n", "f.csv:1: no column 'bytes'");
     assert_refused("src,dst,bytes,size\n",
-                   "f.csv:1: unknown column 'size'; allowed: src, dst, bytes, flow, start, start_us, start_ns, start_ps, class, after_flow");
+                   "f.csv:1: unknown column 'size'; allowed: src, dst, bytes, flow, start, start_us, start_ns, start_ps, class, after_flow, application");
     assert_refused("src,dst,bytes,src\n", "f.csv:1: column 'src' is there twice");
     assert_refused("src,dst,bytes,start,start_us\n",
                    "f.csv:1: more than one start column; keep one of start, start_us, start_ns, start_ps");
@@ -235,6 +253,7 @@ int main(void)
         cmocka_unit_test(test_read_flows__after_flow_is_a_dependency),
         cmocka_unit_test(test_read_flows__cycles_are_found_at_sealing),
         cmocka_unit_test(test_read_flows__sizes_are_64_bit),
+        cmocka_unit_test(test_read_flows__applications_are_told_apart),
         cmocka_unit_test(test_read_flows__70000_flows_of_one_pair),
         cmocka_unit_test(test_read_flows__bad_rows_are_named),
         cmocka_unit_test(test_read_flows__binary_is_refused),

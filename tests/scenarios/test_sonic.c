@@ -21,10 +21,10 @@ static void test_sonic__the_node_is_named_or_the_hostname(void **state)
     sonic_has(&o, "pfc:leaf?", "lossless_classes", "3");
     sonic_overlay_release(&o);
     sonic_refuses("{'DEVICE_METADATA':{'localhost':{'hostname':'a/b'}}," PFC "}",
-                  "db.json: DEVICE_METADATA|localhost|hostname: 'a/b'; allowed: a name without blanks and without , / # @ : [ ], or say --node");
+                  "db.json: DEVICE_METADATA|localhost|hostname: 'a/b'; allowed: a name of up to 100 bytes without blanks and without , / # @ = > : [ ], or say --node");
     g_autoptr(GError) err = NULL;
     assert_false(sonic_try_all("{" PFC "}", NULL, NULL, &wrong, &o, &err));
-    assert_string_equal(err->message, "--node: 'a b'; allowed: a name or pattern without blanks and without , / # @ : [ ]");
+    assert_string_equal(err->message, "--node: 'a b'; allowed: a name or pattern of up to 100 bytes without blanks and without , / # @ = > : [ ]");
 }
 
 static void test_sonic__nothing_is_dropped_silently(void **state)
