@@ -100,7 +100,7 @@ static void add_atom(GPtrArray *atoms, const struct column *column, int rank, co
     atom->rank = rank;
     atom->place = g_strdup(place);
     atom->value = g_strdup(value);
-    atom->classes = column->class < 0 ? 0 : (uint8_t)(1u << column->class);
+    atom->classes = (uint8_t)(column->class < 0 ? 0u : 1u << column->class);
     g_ptr_array_add(atoms, atom);
 }
 

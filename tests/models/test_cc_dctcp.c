@@ -32,7 +32,8 @@ static void test_cc_dctcp__alpha_goes_to_the_fraction_of_marks(void **state)
     law.ops->on_ack(law.state, 0, &law.rate, &first, 0); /* begins the window that ends behind PSN 10 */
     for (int n = 1; n <= 100; n++) {
         for (int i = 0; i < 10; i++) {
-            struct cc_ack ack = {.psn = ++psn, .next_psn = psn + 9, .acked_pkts = 1, .marked = i < 3, .rtt_ps = -1};
+            psn++;
+            struct cc_ack ack = {.psn = psn, .next_psn = psn + 9, .acked_pkts = 1, .marked = i < 3, .rtt_ps = -1};
             law.ops->on_ack(law.state, 0, &law.rate, &ack, 0);
         }
         assert_close(law_view(&law).alpha, 0.3 + 0.7 * pow(1 - G, n), 1e-9);
