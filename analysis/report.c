@@ -269,6 +269,12 @@ static void print_pauses(const struct record_book *book, FILE *out)
     double frames = columns_summary(book, "pfc_pause_frames", NAN),
            paused_ps = columns_summary(book, "pfc_paused_ps", NAN);
     g_autofree char *paused = isfinite(paused_ps) ? units_human_time((int64_t)paused_ps) : NULL;
+    double wait_ps = columns_summary(book, "credit_wait_ps", 0), fc_pkts = columns_summary(book, "fc_pkts", 0);
+    if (fc_pkts > 0) {
+        g_autofree char *wait = units_human_time((int64_t)wait_ps);
+        line(out, "credit stalls", "ports without credits for %s in sum, %.0f flow-control packets", wait, fc_pkts);
+        return;
+    }
     if (isfinite(frames))
         line(out, "PFC pauses", "%.0f frames%s%s%s", frames, paused ? ", ports paused for " : "",
              paused ? paused : "", paused ? " in sum" : "");

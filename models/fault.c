@@ -10,6 +10,7 @@
 #include "models/fault.h"
 
 #include "models/forward.h"
+#include "models/ib.h"
 #include "models/link.h"
 #include "models/nic.h"
 
@@ -142,9 +143,14 @@ bool fault_build(struct net *net, GError **err)
         const struct net_fault *fault = fault_at(net, i);
         uint32_t v = net->vertex_of_graph[fault->node];
         switch ((enum fault_kind)fault->params->kind) {
+        case FAULT_PAUSE_STORM:
+            if (net->ib) {
+                g_set_error(err, NET_ERROR, NET_ERROR_INPUT, "[fault:%s]: InfiniBand has no pause frames; allowed: slow_receiver, which holds credits back",
+                            fault_at(net, i)->name);
+                return false;
+            } /* fall through */
         case FAULT_SLOW_RECEIVER:
         case FAULT_STRAGGLER:
-        case FAULT_PAUSE_STORM:
             add_timer(net, v, fault->start_ps, i, FAULT_BEGINS);
             add_timer(net, v, fault->end_ps, i, FAULT_ENDS);
             break;
@@ -173,6 +179,11 @@ static void cut_off(struct net *net, struct sim_core *core, struct sim_node *nod
 {
     struct port_hot *port = &net->port[p];
     struct net_vertex *v = node->state;
+    if (net->ib) {
+        if (v->is_switch)
+            ib_switch_flush(net, core, node, p, now_ps);
+        return;
+    }
     for (uint32_t c = 0; c < NET_CLASSES; c++) {
         if (port->paused >> c & 1)
             pfc_resume(net, p, c, now_ps);
@@ -186,7 +197,11 @@ static void cut_off(struct net *net, struct sim_core *core, struct sim_node *nod
 
 static void wake(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t p, sim_ps now_ps)
 {
-    if (((struct net_vertex *)node->state)->is_switch)
+    if (net->ib)
+        ib_link_up(net, p);
+    if (net->ib)
+        ib_wake(net, core, node, p, now_ps);
+    else if (((struct net_vertex *)node->state)->is_switch)
         switch_wake(net, core, node, p, now_ps);
     else
         nic_kick(net, core, node, p, now_ps);

@@ -8,6 +8,7 @@
  */
 #include "models/link.h"
 
+#include "models/ib.h"
 #include "models/telemetry.h"
 #include "sim/rng.h"
 #include <math.h>
@@ -71,6 +72,11 @@ bool link_build(struct net *net, GError **err)
         const struct link_params *link = net_site_port(net, NET_PARAMS_LINK, net->cold[p].graph_port, NET_SITE_ANY_CLASS);
         if (link->ber > 0 || link->loss > 0)
             link_special(net, p);
+    }
+    if (net->ib && net->config.n_capture_ports > 0) {
+        g_set_error(err, NET_ERROR, NET_ERROR_INPUT, "capture: frames of InfiniBand links can't be written to a capture file; allowed with "
+                                                     "topology.link_layer ethernet");
+        return false;
     }
     for (uint32_t i = 0; i < net->config.n_capture_ports; i++) {
         uint32_t p = net->port_of_graph[net->config.capture_ports[i]];
@@ -172,6 +178,8 @@ bool special_transmit(struct net *net, struct sim_core *core, struct sim_node *n
     if (special->n_down == 0 && !picked && !is_hit(net, port, special, c))
         return true;
     count_lost(node->state, special, c);
+    if (net->ib && special->n_down == 0 && packet_kind(c) != PACKET_PAUSE)
+        ib_lost(net, core, node, port, c, now_ps);
     return false;
 }
 
@@ -182,6 +190,8 @@ bool special_receive(struct net *net, struct sim_core *core, struct net_vertex *
     if (!special || special->n_down == 0)
         return true;
     count_lost(v, special, c);
+    if (net->ib && packet_kind(c) != PACKET_PAUSE)
+        ib_forget(net, port, c);
     return false;
 }
 

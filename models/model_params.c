@@ -15,6 +15,7 @@
 #include "models/qos_params.def"
 #include "models/pfcwd_params.def"
 #include "models/fault_params.def"
+#include "models/ib_params.def"
 #include "models/cc_dctcp_params.def"
 #include "models/cc_swift_params.def"
 #include "models/cc_timely_params.def"
@@ -76,6 +77,11 @@ static const struct param_desc pfcwd_rows[] = {
 #define PARAMS_TYPE fault_params
 static const struct param_desc fault_rows[] = {
 #include "models/fault_params.def"
+};
+#undef PARAMS_TYPE
+#define PARAMS_TYPE ib_params
+static const struct param_desc ib_rows[] = {
+#include "models/ib_params.def"
 };
 #undef PARAMS_TYPE
 #define PARAMS_TYPE dctcp_params
@@ -205,6 +211,59 @@ bool model_parse_eight(const char *text, uint8_t to[8], int max, GError **err)
     if (n != 8)
         g_set_error(err, PARAM_ERROR, PARAM_ERROR_SYNTAX, "'%s' is not eight numbers of 0 to %d", text, max);
     return n == 8;
+}
+
+int model_parse_vlarb(const char *text, struct model_vl_share *out, GError **err)
+{
+    int n = 0;
+    g_auto(GStrv) parts = g_strsplit(text, ",", -1);
+    for (char **p = parts; *p; p++) {
+        g_auto(GStrv) pair = g_strsplit(*p, ":", -1);
+        int64_t vl = 0, weight = 0;
+        if (g_strv_length(pair) != 2 || !units_parse_int(g_strstrip(pair[0]), &vl, NULL) ||
+            !units_parse_int(g_strstrip(pair[1]), &weight, NULL) || vl < 0 || vl > 14 || weight < 0 || weight > 255) {
+            g_set_error(err, PARAM_ERROR, PARAM_ERROR_SYNTAX,
+                        "'%s' is not an entry of a VL arbitration table; allowed: VL:weight with VL 0 to 14 and weight 0 to 255, commas between "
+                        "entries", *p);
+            return -1;
+        }
+        if (n == MODEL_VL_SHARES) {
+            g_set_error(err, PARAM_ERROR, PARAM_ERROR_SYNTAX, "a VL arbitration table of more than %d entries", MODEL_VL_SHARES);
+            return -1;
+        }
+        out[n++] = (struct model_vl_share){(uint8_t)vl, (int32_t)weight * 64};
+    }
+    return n;
+}
+
+static bool check_ib(const void *values, const char **key, GError **err)
+{
+    const struct ib_params *p = values;
+    struct model_vl_share shares[MODEL_VL_SHARES];
+    uint8_t vl_of_sl[8];
+    uint32_t served = 0;
+    *key = "sl2vl";
+    if (!model_parse_eight(p->sl2vl, vl_of_sl, 14, err))
+        return false;
+    for (int high = 0; high < 2; high++) {
+        *key = high ? "vlarb_high" : "vlarb_low";
+        int n = model_parse_vlarb(high ? p->vlarb_high : p->vlarb_low, shares, err);
+        if (n < 0)
+            return false;
+        for (int i = 0; i < n; i++)
+            served |= shares[i].bytes > 0 ? 1u << shares[i].vl : 0;
+    }
+    *key = "vlarb_low";
+    for (uint32_t sl = 0; sl < 8; sl++) {
+        uint32_t vl = vl_of_sl[sl] % (uint32_t)p->vls;
+        if (!(served >> vl & 1)) {
+            g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS,
+                        "VL %u, which sl2vl gives to SL %u, has no weight in either table and would never send; allowed: a weight above 0 for every "
+                        "VL in use", vl, sl);
+            return false;
+        }
+    }
+    return true;
 }
 
 static bool check_qos(const void *values, const char **key, GError **err)
@@ -357,6 +416,7 @@ GROUP(ecn, "ECN marking in switches (DCQCN congestion point).", check_ecn, PARAM
 GROUP(nic, "RDMA NICs and their queue pairs.", check_nic, PARAM_SCOPE_SITE);
 GROUP(dcqcn, "DCQCN rate control of NICs (reaction and notification point).", check_dcqcn, PARAM_SCOPE_RUN);
 GROUP(node, "Inside a server.", NULL, PARAM_SCOPE_RUN);
+GROUP(ib, "InfiniBand link layer: packets, credits, virtual lanes; where topology.link_layer is infiniband.", check_ib, PARAM_SCOPE_RUN);
 GROUP(fault, "What breaks during a run, one section [fault:NAME] each.", NULL, PARAM_SCOPE_LIST);
 GROUP(dctcp, "DCTCP window control of NICs.", NULL, PARAM_SCOPE_RUN);
 GROUP(swift, "Swift window control of NICs by round-trip delay.", check_swift, PARAM_SCOPE_RUN);

@@ -54,6 +54,9 @@ struct qos_params {
 struct pfcwd_params {
 #include "models/pfcwd_params.def"
 };
+struct ib_params {
+#include "models/ib_params.def"
+};
 struct fault_params {
 #include "models/fault_params.def"
 };
@@ -82,7 +85,7 @@ enum dcqcn_behaviour { DCQCN_NVIDIA, DCQCN_PAPER };
 
 extern const struct param_group link_param_group, switch_param_group, buffer_param_group, pfc_param_group,
     ecn_param_group, nic_param_group, dcqcn_param_group, node_param_group, qos_param_group, pfcwd_param_group,
-    fault_param_group, dctcp_param_group, swift_param_group, timely_param_group, hpcc_param_group, credit_param_group;
+    fault_param_group, ib_param_group, dctcp_param_group, swift_param_group, timely_param_group, hpcc_param_group, credit_param_group;
 
 /* The word of nic.congestion_control, which is also the name of the law's parameter group (none has none). */
 const char *model_cc_name(int congestion_control);
@@ -93,6 +96,11 @@ bool model_parse_weights(const char *text, uint32_t weights[8], GError **err);
 /* Parses a map such as "0-63:0 26:3 48:6" (later entries win) of N keys 0..N-1, all of which must be named, to numbers
  * 0..7; for N = 64 also "dscp/8". */
 bool model_parse_map(const char *text, uint8_t *to, int n, GError **err);
+/* An entry of a VL arbitration table; weight in bytes. */
+struct model_vl_share { uint8_t vl; int32_t bytes; };
+#define MODEL_VL_SHARES 64
+/* Parses "VL:weight,..." (weight 0 to 255 times 64 B) into at most MODEL_VL_SHARES entries; their number, -1 with ERR set. */
+int model_parse_vlarb(const char *text, struct model_vl_share *out, GError **err);
 /* Parses eight numbers 0..MAX separated by blanks or commas. */
 bool model_parse_eight(const char *text, uint8_t to[8], int max, GError **err);
 

@@ -1,5 +1,5 @@
 /* net.c - builds the state of a run from a fabric, a job and the parameter tables. */
-#include "models/nic.h"
+#include "models/ib.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +38,7 @@ static void set_constants(struct net *net)
     net->window_pkts = window == 0 ? UINT32_MAX : (uint32_t)MIN(window, INT32_MAX);
     net->ack_bypass = c->nic->ack_bypass_pfc;
     net->repace = c->nic->repace;
+    ib_set_constants(net);
 }
 
 /* ---- simulated nodes ---------------------------------------------------------- */
@@ -131,7 +132,7 @@ static bool build_port(struct net *net, uint32_t graph_port, GError **err)
     const struct pfc_params *pfc = net_site_port(net, NET_PARAMS_PFC, from->peer, NET_SITE_ANY_CLASS);
     sim_ps wire_ps = from->delay_ps + link->fec_latency_ps;
     sim_ps data_ps = wire_ps + (g->nodes[peer_node].kind == NET_SWITCH ? s->latency_ps : nic_rx_latency_ps(net, peer_node));
-    sim_ps pause_ps = wire_ps + pfc->response_ps;
+    sim_ps pause_ps = wire_ps + (net->ib ? net->ib->params->credit_latency_ps : pfc->response_ps);
     if (!latency_fits(net, MAX(data_ps, pause_ps), from->node, err))
         return false;
     if (units_ps_per_byte_q16(from->rate_bps) > UINT32_MAX)
@@ -209,8 +210,8 @@ static bool build_core(struct net *net, GError **err)
         sim_ps shortest = net->any_lossless || net->config.n_faults ? MIN(hot->data_latency_ps, hot->pause_latency_ps) : hot->data_latency_ps;
         if (shortest == 0)
             return fail(err, "link at %s has no latency at all; give it a cable, or link.fec_latency, switch.latency, "
-                             "nic.rx_latency and pfc.response above 0",
-                        node_name(net, net->graph->ports[net->cold[p].graph_port].node));
+                             "nic.rx_latency and %s above 0",
+                        node_name(net, net->graph->ports[net->cold[p].graph_port].node), net->ib ? "ib.credit_latency" : "pfc.response");
         if ((sim_ps)net_wire(net, hot, frame) > SIM_SOON_MAX_PS / 8)
             return fail(err, "link at %s: a frame of %u bytes takes longer than %d us; use a faster link or a smaller nic.mtu",
                         node_name(net, net->graph->ports[net->cold[p].graph_port].node), frame,
@@ -229,7 +230,7 @@ static bool build_core(struct net *net, GError **err)
     net->core->model = net;
     net->prefetch = net->n_ports >= PREFETCH_MIN_PORTS;
     net->core->run[0] = host_run;
-    net->core->run[1] = switch_run;
+    net->core->run[1] = net->ib ? ib_switch_run : switch_run;
     for (uint32_t v = 0; v < net->n_vertices; v++) {
         net->core->nodes[v].state = &net->vertex[v];
         net->core->nodes[v].class = net->vertex[v].is_switch;
@@ -276,7 +277,7 @@ struct net *net_new(const struct net_graph *graph, const struct job *job, const 
     net->op = g_new0(struct op_run, MAX(net->n_ops, 1));
     set_constants(net);
     number_vertices(net);
-    if (!build_ports(net, err) || !build_core(net, err) || !net_build_qps(net, err) || !watchdog_build(net, err) ||
+    if (!build_ports(net, err) || !build_core(net, err) || !ib_build(net, err) || !net_build_qps(net, err) || !watchdog_build(net, err) ||
         !link_build(net, err) || !forward_build(net, err) || !fault_build(net, err) || !nic_cc_build(net, err)) {
         net_free(net);
         return NULL;
@@ -317,6 +318,7 @@ void net_free(struct net *net)
     nic_free(net);
     sim_core_free(net->core);
     nic_cc_free(net);
+    ib_free(net);
     free(net->port);
     free(net->queue);
     free(net->group);

@@ -84,6 +84,8 @@ struct net_config {
     const struct node_params *node;
     const struct qos_params *qos;
     const struct pfcwd_params *pfcwd;
+    const struct ib_params *ib;    /* NULL: Ethernet. Else the links are InfiniBand's, and link (but for FEC and errors), qos, buffer, pfc,
+                                      pfcwd and ecn do not count */
     const char *const *node_names; /* of the graph; borrowed */
     uint64_t seed;
     uint8_t data_class;
@@ -129,6 +131,9 @@ struct net_totals {
     uint64_t ecn_marked_pkts, cnp_sent_pkts, cnp_handled_pkts, echo_acks, rate_cuts;
     uint64_t pause_frames, resume_frames;
     sim_ps paused_ps;        /* summed over paused ports and classes */
+    uint64_t fc_pkts;        /* InfiniBand: flow-control packets */
+    sim_ps credit_wait_ps;   /* InfiniBand: ports had something to send, and no credits for any of it; summed */
+    uint64_t hoq_discard_pkts; /* InfiniBand: outlived head_of_queue_lifetime; part of drop_pkts */
     uint64_t drop_pkts, lossless_drop_pkts;
     uint64_t lost_pkts, no_route_pkts, storms, watch_drop_pkts;
     uint64_t nak_pkts, sack_pkts, rnr_nak_pkts; /* sent */
@@ -163,6 +168,10 @@ struct net_port_view {
     uint64_t storms, restores, watch_drop_pkts, watch_rx_drop_pkts; /* PFC watchdog; dropped on the way out, on the way in */
     uint64_t ignored_pauses;         /* of priorities that are not obeyed here */
     sim_ps busy_until_ps;
+    /* InfiniBand, else 0 */
+    sim_ps credit_wait_ps;           /* as in net_totals */
+    uint64_t fc_tx_pkts, fc_rx_pkts, hoq_discard_pkts;
+    int64_t vl_buffer_max_bytes;     /* of any VL's receive buffer, in 64-byte blocks */
 };
 void net_port_view(const struct net *net, uint32_t port, struct net_port_view *view);
 
@@ -184,7 +193,7 @@ struct net_nic_counters {
 void net_nic_counters(const struct net *net, uint32_t port, struct net_nic_counters *out);
 int64_t net_queue_bytes(const struct net *net, uint32_t port, uint32_t class);
 
-/* Of one class of a port: its egress queue, its ingress group, and the pause frames of that priority. */
+/* Of one class of a port (InfiniBand: a VL of a switch, an SL of a host): its egress queue, its ingress group, and the pause frames of that priority. */
 struct net_class_view {
     uint64_t tx_data_pkts, tx_answer_pkts, tx_bytes; /* answers: ACKs, NAKs, CNPs; bytes on the wire */
     uint64_t ecn_marked_pkts, drop_pkts, drop_bytes; /* dropped by the queue, or by the group */
@@ -193,6 +202,8 @@ struct net_class_view {
     uint64_t on2off;      /* pauses of the queue that ended */
     sim_ps paused_ps;     /* the queue was told to stop */
     int64_t queue_bytes, queue_max_bytes, group_max_bytes, headroom_max_bytes;
+    sim_ps credit_stall_ps; /* InfiniBand: the VL (of this SL, at a host) had a packet first in line and no credits for it */
+    int64_t buffer_max_bytes; /* InfiniBand: most in the VL's receive buffer */
 };
 void net_class_view(const struct net *net, uint32_t port, uint32_t class, struct net_class_view *view);
 

@@ -24,7 +24,8 @@ struct port_hot {
     uint16_t cut_bytes;        /* the peer handles a frame when this much is in; 0: all of it */
     uint16_t xoff;             /* priority groups that have paused the peer, one bit each; upper half: that drop all (watchdog) */
     uint32_t cut_wire_ps;      /* time of cut_bytes on the wire */
-    uint32_t spare[3];
+    uint32_t stalled; /* InfiniBand: VLs that wait for credits, and IB_PORT_STALLED; see models/ib.h */
+    uint32_t spare[2];
     union { /* together: is there anything to do or to wait for at this egress? */
         struct {
             uint16_t nonempty;   /* queues with frames waiting; not bytes: see has_arrivals in sim/core.h */
@@ -260,6 +261,7 @@ struct net {
     struct nic_credit *credit;     /* NULL: senders need none */
     struct nic_feedback *feedback; /* NULL: the law wants to know nothing of ACKs */
     struct profile_set *profiles;
+    struct ib *ib;           /* NULL: the links are Ethernet's */
     struct forward *forward; /* NULL: fixed paths and no link that fails */
     struct fault_run *fault;
     double *node_slowdown;   /* by graph node: of compute; NULL: no faults */
@@ -292,6 +294,7 @@ enum net_timer {
     TIMER_STALL,       /* internal port << 3 | priority: NIC watchdog */
     TIMER_CREDIT,      /* internal port: the next credit may go */
     TIMER_CREDIT_RETRY, /* queue pair: has it used its credits? */
+    TIMER_FREED,       /* InfiniBand: blocks << 35 | internal port << 3 | VL: their last bit has left the buffer */
 };
 #define NET_TIMER(kind, x) ((uint64_t)(kind) << 56 | (uint64_t)(x))
 #define NET_TIMER_KIND(id) ((enum net_timer)((id) >> 56))

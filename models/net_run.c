@@ -1,5 +1,5 @@
 /* net_run.c - runs a net to its end, and recognises the ends that are none: deadlock, failed queue pairs, stuck work. */
-#include "models/net_priv.h"
+#include "models/ib.h"
 
 struct watch {
     struct net *net;
@@ -60,10 +60,31 @@ static void add_waits(struct wait_graph *w, uint32_t in, uint32_t pg, uint32_t t
         add_wait(w, port->channel << 3 | (uint32_t)queue_of_priority[__builtin_ctz(left)], to);
 }
 
+/* InfiniBand: a VL that waits for credits holds the buffer in which its packets came, and the VL before it may wait for that. */
+static void collect_credit_waits(struct wait_graph *w)
+{
+    const struct net *net = w->net;
+    for (uint32_t p = 0; p < net->n_ports; p++) {
+        const struct net_vertex *v = &net->vertex[net->cold[p].node];
+        for (uint32_t left = v->is_switch ? net->port[p].stalled & IB_VLS : 0; left; left &= left - 1) {
+            uint32_t vl = (uint32_t)__builtin_ctz(left);
+            for (uint32_t at = net->queue[p][vl].head; at != NET_NONE && (net->port[p].nonempty >> vl & 1); at = v->slab.slot[at].next) {
+                uint32_t before = net->port[v->slab.slot[at].in_port].channel;
+                if (net->port[before].stalled >> vl & 1)
+                    add_wait(w, before << 3 | vl, p << 3 | vl);
+            }
+        }
+    }
+}
+
 /* Frames queued at a paused egress hold the buffer of their ingress, whose peer is paused for it. */
 static void collect_waits(struct wait_graph *w)
 {
     const struct net *net = w->net;
+    if (net->ib) {
+        collect_credit_waits(w);
+        return;
+    }
     for (uint32_t p = 0; p < net->n_ports; p++) {
         const struct net_vertex *v = &net->vertex[net->cold[p].node];
         if (!v->is_switch)
@@ -111,8 +132,9 @@ static void describe_ring(struct net *net, const GArray *stack, uint32_t entry)
     for (; i < stack->len; i++) {
         uint32_t p = g_array_index(stack, uint32_t, i) >> 3, c = g_array_index(stack, uint32_t, i) & 7;
         const struct port_cold *cold = &net->cold[p], *peer = &net->cold[net->port[p].channel];
-        g_autofree char *since = units_human_time(cold->pause_start_ps[c]);
-        g_string_append_printf(net->deadlock, "%s -> %s class %u paused since %s, %u B waiting\n",
+        g_autofree char *since = units_human_time(net->ib ? net->ib->port[p].stall_since_ps[c] : cold->pause_start_ps[c]);
+        g_string_append_printf(net->deadlock, net->ib ? "%s -> %s VL %u without credits since %s, %u B waiting\n"
+                                                      : "%s -> %s class %u paused since %s, %u B waiting\n",
                                net->config.node_names[net->graph->ports[cold->graph_port].node],
                                net->config.node_names[net->graph->ports[peer->graph_port].node], c, since,
                                net->queue[p][c].bytes);

@@ -1,5 +1,6 @@
 /* net_view.c - what a run left behind, and the laws that it must have kept. */
 #include "models/buffer.h"
+#include "models/ib.h"
 #include "models/link.h"
 #include "models/nic.h"
 
@@ -22,6 +23,8 @@ static void add_vertex(const struct net_vertex *v, struct net_totals *t)
 
 static sim_ps queue_paused_ps(const struct net *net, uint32_t p, int c)
 {
+    if (net->ib)
+        return 0;
     bool now = net->port[p].paused >> c & 1;
     return net->cold[p].paused_ps[c] + (now ? net_now(net) - net->cold[p].pause_start_ps[c] : 0);
 }
@@ -97,6 +100,11 @@ void net_totals(const struct net *net, struct net_totals *t)
         t->watch_drop_pkts += cold->watch_drop_pkts + cold->watch_rx_drop_pkts;
         t->lost_pkts += cold->special ? cold->special->lost_pkts : 0;
         t->paused_ps += paused_ps(net, p);
+        if (net->ib) {
+            t->fc_pkts += net->ib->port[p].fc_tx_pkts;
+            t->credit_wait_ps += ib_wait_ps(net, p, net_now(net));
+            t->hoq_discard_pkts += sum8(net->ib->port[p].discard_pkts);
+        }
         if (net->nic[p])
             add_nic(net->nic[p], t);
     }
@@ -149,6 +157,11 @@ void net_class_view(const struct net *net, uint32_t port, uint32_t class, struct
                                     .queue_max_bytes = queue->max_bytes,
                                     .group_max_bytes = group->max_used,
                                     .headroom_max_bytes = group->max_headroom};
+    if (net->ib) {
+        uint32_t vl = net->nic[p] ? net->ib->vl_of_sl[class] : class;
+        view->credit_stall_ps = ib_stall_ps(net, p, vl, net_now(net));
+        view->buffer_max_bytes = (int64_t)net->ib->vl[p][vl].max_used * IB_BLOCK_BYTES;
+    }
 }
 
 void net_port_view(const struct net *net, uint32_t port, struct net_port_view *view)
@@ -166,7 +179,7 @@ void net_port_view(const struct net *net, uint32_t port, struct net_port_view *v
                                    .pause_rx_frames = sum8(cold->pause_rx),
                                    .pause_tx_frames = sum8(cold->pause_tx),
                                    .paused_ps = paused_ps(net, p),
-                                   .paused_now = (uint8_t)hot->paused,
+                                   .paused_now = net->ib ? 0 : (uint8_t)hot->paused,
                                    .headroom_bytes = granted_headroom(hot->profile),
                                    .headroom_needed_bytes = hot->profile->headroom_needed,
                                    .lossless_drop_pkts = cold->lossless_drop_pkts,
@@ -180,6 +193,15 @@ void net_port_view(const struct net *net, uint32_t port, struct net_port_view *v
     view->watch_drop_pkts = cold->watch_drop_pkts;
     view->watch_rx_drop_pkts = cold->watch_rx_drop_pkts;
     view->ignored_pauses = cold->ignored_pauses;
+    if (net->ib) {
+        const struct ib_port *port_ib = &net->ib->port[p];
+        view->credit_wait_ps = ib_wait_ps(net, p, net_now(net));
+        view->fc_tx_pkts = port_ib->fc_tx_pkts;
+        view->fc_rx_pkts = port_ib->fc_rx_pkts;
+        view->hoq_discard_pkts = sum8(port_ib->discard_pkts);
+        for (int vl = 0; vl < NET_CLASSES; vl++)
+            view->vl_buffer_max_bytes = MAX(view->vl_buffer_max_bytes, (int64_t)net->ib->vl[p][vl].max_used * IB_BLOCK_BYTES);
+    }
     for (int c = 0; c < NET_CLASSES; c++) {
         const struct group *g = &net->group[p][c];
         view->queue_max_bytes = MAX(view->queue_max_bytes, (int64_t)net->queue[p][c].max_bytes);
@@ -550,11 +572,32 @@ static bool check_link(const struct net *net, uint32_t p, GError **err)
     return least <= hot->busy_until_ps || broken(err, "link above its rate", name, least, hot->busy_until_ps);
 }
 
+/* No buffer held more than it can, nobody sent without credits, and nothing came in that was not sent. */
+static bool check_credits(const struct net *net, uint32_t p, GError **err)
+{
+    const char *name = net->config.node_names[net->graph->ports[net->cold[p].graph_port].node];
+    for (uint32_t vl = 0; net->port[p].channel != NET_NONE && vl < NET_CLASSES; vl++) {
+        const struct ib_vl *s = &net->ib->vl[p][vl], *peer = &net->ib->vl[net->port[p].channel][vl];
+        if (s->max_used > s->buffer)
+            return broken(err, "receive buffer of a VL, in blocks", name, s->max_used, s->buffer);
+        if ((int32_t)(s->limit - s->sent) < 0)
+            return broken(err, "blocks sent without credits", name, s->sent, s->limit);
+        if ((int32_t)(s->sent - peer->received) < 0)
+            return broken(err, "blocks that came in without being sent", name, peer->received, s->sent);
+        if ((int32_t)(s->received - s->freed) < 0)
+            return broken(err, "blocks freed that never came in", name, s->freed, s->received);
+    }
+    return true;
+}
+
 bool net_check_laws(const struct net *net, GError **err)
 {
+    for (uint32_t p = 0; net->ib && p < net->n_ports; p++)
+        if (!check_credits(net, p, err))
+            return false;
     for (uint32_t i = 0; i < net->graph->n_nodes; i++) {
         uint32_t v = net->vertex_of_graph[i];
-        if (net->vertex[v].is_switch && !check_buffer(net, v, net->config.node_names[i], err))
+        if (!net->ib && net->vertex[v].is_switch && !check_buffer(net, v, net->config.node_names[i], err))
             return false;
     }
     for (uint32_t c = 0; c < NET_CLASSES; c++)

@@ -7,6 +7,7 @@
  * follows a loss is in nic_recovery.c, receivers that reorder or are slow in
  * nic_rx.c. Left out: reads and atomics, message-rate limits.
  */
+#include "models/ib.h"
 #include "models/nic_credit.h"
 #include "models/nic_ring.h"
 
@@ -19,6 +20,8 @@ static inline uint32_t control_ready(const struct net *net, const struct port_ho
 static inline bool anything_ready(const struct net *net, uint32_t p)
 {
     const struct port_hot *port = &net->port[p];
+    if (__builtin_expect(net->ib != NULL, 0)) /* which of them may go is seen when the port is free */
+        return port->nonempty | port->pause_todo | net->ring[p].ready | (net->ring[p].held != NET_NONE);
     return control_ready(net, port) | port->pause_todo | (net->ring[p].ready & (uint32_t)~port->paused) ||
            net->ring[p].held != NET_NONE;
 }
@@ -40,6 +43,10 @@ static inline void put_on_wire(struct net *net, struct sim_core *core, struct si
     sim_ps seen_ps = net_seen_after(port, bytes, wire_ps);
     port->busy_until_ps = now_ps + wire_ps;
     queue->tx_bytes += bytes + net->gap_bytes;
+    if (__builtin_expect(net->ib != NULL, 0)) {
+        uint32_t vl = ib_vl_of(net, c);
+        ib_send(net, port, (uint32_t)(port - net->port), vl, net->ib->sls_of_vl[vl], bytes, now_ps);
+    }
     if (__builtin_expect(port->profile->special, 0) &&
         !special_transmit(net, core, node, (uint32_t)(port - net->port), queue, now_ps, a, b, c))
         return;
@@ -173,12 +180,62 @@ static inline void send_data(struct net *net, struct sim_core *core, struct sim_
     after_send(net, core, node, qp, port->busy_until_ps);
 }
 
+/* InfiniBand: of CLASSES (which are SLs), whose VLs have no credits for a packet of the largest size, those whose first packet
+ * may go. */
+static uint32_t open_classes(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t p, uint32_t classes, sim_ps now_ps)
+{
+    const struct slab *slab = &((const struct net_vertex *)node->state)->slab;
+    uint32_t open = 0, closed = 0;
+    if (ib_is_down(net, p))
+        return classes;
+    for (uint32_t left = classes; left; left &= left - 1) {
+        uint32_t class = (uint32_t)__builtin_ctz(left), vl = net->ib->vl_of_sl[class];
+        bool control = net->port[p].nonempty >> class & 1; /* goes before data */
+        uint32_t bytes = control ? packet_bytes(slab->slot[net->queue[p][class].head].c)
+                                 : ring_next_bytes(net, &net->tx[net->ring[p].head[class]]);
+        if (ib_has_credit(net, p, vl, bytes))
+            open |= 1u << class;
+        else
+            closed |= 1u << vl;
+    }
+    for (uint32_t left = closed; left; left &= left - 1)
+        ib_stalled(net, core, node, p, (uint32_t)__builtin_ctz(left), now_ps);
+    return open;
+}
+
+/* InfiniBand: arbitration between VLs, then answers before data, then as on Ethernet. */
+static void send_by_vl(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v, uint32_t p, sim_ps now_ps)
+{
+    const struct port_hot *port = &net->port[p];
+    const struct ib *ib = net->ib;
+    uint32_t waiting = port->nonempty | net->ring[p].ready, ready = waiting & (uint32_t)~port->paused, vls = 0;
+    if (waiting & port->paused)
+        ready |= open_classes(net, core, node, p, waiting & port->paused, now_ps);
+    for (uint32_t left = ready; left; left &= left - 1)
+        vls |= 1u << ib->vl_of_sl[__builtin_ctz(left)];
+    if (!vls) {
+        if (waiting)
+            ib_port_stalled(net, p, now_ps);
+        return;
+    }
+    uint32_t vl = (vls & (vls - 1)) == 0 ? (uint32_t)__builtin_ctz(vls) : ib_arbitrate(net, p, vls);
+    ready &= ib->sls_of_vl[vl];
+    if (port->nonempty & ready)
+        send_control(net, core, node, v, p, port->nonempty & ready, now_ps);
+    else
+        send_data(net, core, node, p, ready, now_ps);
+    arm(net, core, node, p, now_ps);
+}
+
 static inline void send_next(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v,
                              uint32_t p, sim_ps now_ps)
 {
     struct port_hot *port = &net->port[p];
     if (__builtin_expect(port->pause_todo, 0)) {
-        pfc_transmit(net, core, node, p, now_ps);
+        if (net->ib)
+            ib_put_fc(net, core, node, p, now_ps);
+        else
+            pfc_transmit(net, core, node, p, now_ps);
         arm(net, core, node, p, now_ps);
         return;
     }
@@ -186,6 +243,10 @@ static inline void send_next(struct net *net, struct sim_core *core, struct sim_
     if (held != NET_NONE) {
         net->ring[p].held = NET_NONE;
         ring_push(net, held);
+    }
+    if (__builtin_expect(net->ib != NULL, 0)) {
+        send_by_vl(net, core, node, v, p, now_ps);
+        return;
     }
     uint32_t control = control_ready(net, port);
     uint32_t data = net->ring[p].ready & (uint32_t)~port->paused;
@@ -481,9 +542,19 @@ static inline void host_on_arrival(struct sim_core *core, struct sim_node *node,
     if (__builtin_expect(net->port[port].profile->special, 0) && !special_receive(net, core, v, port, rec->c))
         return;
     if (__builtin_expect(kind == PACKET_PAUSE, 0)) {
-        if (pfc_receive(net, core, node, v, port, rec->a, rec->b, now_ps))
+        if (net->ib) {
+            ib_receive_fc(net, port, rec->a, rec->b);
             kick(net, core, node, v, port, now_ps);
+        } else if (pfc_receive(net, core, node, v, port, rec->a, rec->b, now_ps)) {
+            kick(net, core, node, v, port, now_ps);
+        }
         return;
+    }
+    if (__builtin_expect(net->ib != NULL, 0)) {
+        uint32_t vl = ib_vl_of(net, rec->c), bytes = packet_bytes(rec->c);
+        ib_take(net, core, node, port, vl, bytes, now_ps);
+        if (!nic_holds(net, v, port, kind)) /* in memory at once */
+            ib_give(net, core, node, port, vl, bytes, now_ps, now_ps);
     }
     v->ledger[code].received_pkts++;
     v->ledger[code].received_bytes += packet_bytes(rec->c);
@@ -504,12 +575,17 @@ static void other_timer(struct net *net, struct sim_core *core, struct sim_node 
     uint32_t arg = NET_TIMER_ARG(id);
     uint32_t port = (uint32_t)(NET_TIMER_ARG64(id) >> 3);
     switch (NET_TIMER_KIND(id)) {
+    case TIMER_FREED:
+        ib_freed(net, core, node, NET_TIMER_ARG64(id), now_ps);
+        break;
     case TIMER_PAUSE_END:
         if (pfc_pause_end(net, core, node, port, arg & 7, now_ps))
             kick(net, core, node, node->state, port, now_ps);
         break;
     case TIMER_REFRESH:
-        if (pfc_refresh(net, core, node, port, arg & 7, now_ps))
+        if (net->ib)
+            ib_repair(net, port, arg & 7);
+        if (net->ib || pfc_refresh(net, core, node, port, arg & 7, now_ps))
             kick(net, core, node, node->state, port, now_ps);
         break;
     case TIMER_TIMEOUT:
@@ -607,42 +683,4 @@ static inline void host_prefetch(struct sim_core *core, struct sim_node *node, c
 void host_run(struct sim_core *core, struct sim_node *node, struct sim_scratch *scratch)
 {
     SIM_NODE_RUN(core, node, scratch, host_on_arrival, host_on_soon, host_on_timer, host_prefetch);
-}
-
-/* ---- faults ------------------------------------------------------------------ */
-/* Answers that wait at a dead port. */
-static void move_control(struct net *net, struct net_vertex *v, uint32_t from, uint32_t to)
-{
-    for (uint32_t class = 0; class < NET_CLASSES; class++)
-        while (net->port[from].nonempty >> class & 1) {
-            uint32_t at = net_dequeue(&v->slab, &net->port[from], &net->queue[from][class], class);
-            net_enqueue(&v->slab, &net->port[to], &net->queue[to][class], class, at, packet_bytes(v->slab.slot[at].c));
-        }
-}
-
-uint32_t nic_move_qps(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t from, uint32_t to, sim_ps now_ps)
-{
-    struct ready_ring *ring = &net->ring[from];
-    uint32_t moved = 0;
-    if (ring->held != NET_NONE)
-        ring_push(net, ring->held);
-    ring->held = NET_NONE;
-    for (uint32_t class = 0; class < NET_CLASSES; class++)
-        while (ring->ready >> class & 1) {
-            uint32_t qp = ring_pop(net, ring, class);
-            net->tx[qp].port = to;
-            ring_push(net, qp);
-            moved++;
-        }
-    for (uint32_t q = 0; q < net->n_qps; q++) {
-        if (net->tx[q].port == from) {
-            net->tx[q].port = to;
-            moved++;
-        }
-        if (net->rx[q].port == from)
-            net->rx[q].port = to;
-    }
-    move_control(net, node->state, from, to);
-    kick(net, core, node, node->state, to, now_ps);
-    return moved;
 }

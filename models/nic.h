@@ -1,7 +1,7 @@
 /* nic.h - state and inner interfaces of the NIC's files.
  *
  *   nic.c           requester and responder where nothing is lost: the path that every packet takes
- *   nic_recovery.c  requester after a loss: NAK, SACK, RNR, timeouts, failed queue pairs
+ *   nic_recovery.c  requester after a loss: NAK, SACK, RNR, timeouts, failed queue pairs, ports that die
  *   nic_rx.c        responder that holds packets out of order, answers RNR or is slow
  *   nic_cc.c        what congestion control is told of ACKs and losses, and what it needs from the NIC for that
  *   nic_credit.c    responder that grants packets, and what the requester tells it
@@ -108,7 +108,7 @@ void nic_notify(struct net *net, struct sim_core *core, struct sim_node *node, u
 /* The last packet of the next message is in. */
 void nic_message_in(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
 
-/* ---- nic_recovery.c -------------------------------------------------------- */
+/* ---- nic_recovery.c: also nic_move_qps() of net_priv.h --------------------------- */
 void nic_timeout_arm(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
 /* TIMER_TIMEOUT */
 void nic_timeout(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t qp, sim_ps now_ps);
@@ -150,6 +150,11 @@ bool nic_cc_waited(const struct net *net, uint32_t qp, sim_ps now_ps);
 /* A data packet has arrived at PORT of a node with rx_care. */
 void nic_receive_data(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port,
                       const struct sim_record *rec, sim_ps now_ps);
+/* Would a packet of KIND that arrives at PORT of V wait in the receive buffer? */
+static inline bool nic_holds(const struct net *net, const struct net_vertex *v, uint32_t port, enum packet_kind kind)
+{
+    return kind == PACKET_DATA && (v->rx_care & NIC_RX_SLOW) && (net->nic[port]->rx_bps != 0 || net->nic[port]->rx_head != NET_NONE);
+}
 /* TIMER_RX: the oldest frame in the receive buffer has been handed to memory. */
 void nic_drained(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t port, sim_ps now_ps);
 /* From now on PORT (internal) hands data up at RATE_BPS; 0: no limit. Only from an event of its node. */

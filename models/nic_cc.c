@@ -121,7 +121,10 @@ static void build_feedback(struct net *net)
 
 bool nic_cc_build(struct net *net, GError **err)
 {
-    net->cc = laws[net->config.nic->congestion_control];
+    int law = net->config.nic->congestion_control;
+    if (net->ib && law != NIC_CC_NONE && law != NIC_CC_DCQCN)
+        return fail(err, "nic.congestion_control: %s needs Ethernet; allowed with topology.link_layer infiniband: none", model_cc_name(law));
+    net->cc = laws[net->ib ? NIC_CC_NONE : law];
     if (!check_law(net, err)) {
         net->cc = NULL;
         return false;

@@ -6,7 +6,7 @@
  * Timeouts and retry counts: IBTA volume 1, 9.7.6; adaptive ones: NVIDIA "Adaptive Retransmission: Parameters
  * Control", simplified to one range that doubles. Left out: random first timeouts, slow restart after a loss.
  */
-#include "models/nic.h"
+#include "models/nic_ring.h"
 
 /* ---- the end of a queue pair ------------------------------------------------- */
 static void fail_qp(struct net *net, struct sim_node *node, uint32_t qp, enum net_qp_failure reason, sim_ps now_ps)
@@ -302,4 +302,42 @@ void nic_rnr_over(struct net *net, struct sim_core *core, struct sim_node *node,
     if (t->selective)
         lose_all(net, qp);
     wake_if_at_rest(net, core, node, qp, now_ps);
+}
+
+/* ---- a port that died ------------------------------------------------------------------ */
+/* Answers that wait at a dead port. */
+static void move_control(struct net *net, struct net_vertex *v, uint32_t from, uint32_t to)
+{
+    for (uint32_t class = 0; class < NET_CLASSES; class++)
+        while (net->port[from].nonempty >> class & 1) {
+            uint32_t at = net_dequeue(&v->slab, &net->port[from], &net->queue[from][class], class);
+            net_enqueue(&v->slab, &net->port[to], &net->queue[to][class], class, at, packet_bytes(v->slab.slot[at].c));
+        }
+}
+
+uint32_t nic_move_qps(struct net *net, struct sim_core *core, struct sim_node *node, uint32_t from, uint32_t to, sim_ps now_ps)
+{
+    struct ready_ring *ring = &net->ring[from];
+    uint32_t moved = 0;
+    if (ring->held != NET_NONE)
+        ring_push(net, ring->held);
+    ring->held = NET_NONE;
+    for (uint32_t class = 0; class < NET_CLASSES; class++)
+        while (ring->ready >> class & 1) {
+            uint32_t qp = ring_pop(net, ring, class);
+            net->tx[qp].port = to;
+            ring_push(net, qp);
+            moved++;
+        }
+    for (uint32_t q = 0; q < net->n_qps; q++) {
+        if (net->tx[q].port == from) {
+            net->tx[q].port = to;
+            moved++;
+        }
+        if (net->rx[q].port == from)
+            net->rx[q].port = to;
+    }
+    move_control(net, node->state, from, to);
+    nic_kick(net, core, node, to, now_ps);
+    return moved;
 }

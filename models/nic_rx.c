@@ -6,6 +6,7 @@
  * frames in its receive buffer and pauses its peer. Left out: receive queues shared by queue pairs, the end of a queue
  * pair by a responder's error.
  */
+#include "models/ib.h"
 #include "models/nic_credit.h"
 
 /* ---- order --------------------------------------------------------------------- */
@@ -208,6 +209,10 @@ void nic_receive_data(struct net *net, struct sim_core *core, struct sim_node *n
         on_data(net, core, node, rec, now_ps);
         return;
     }
+    if (net->ib) { /* credits see to it that there is room */
+        append(net, core, node, port, rec, now_ps);
+        return;
+    }
     if (nic->rx_bytes + packet_bytes(rec->c) > nic->rx_buffer_bytes) {
         drop(net, node->state, port, rec->c);
         return;
@@ -228,6 +233,8 @@ void nic_drained(struct net *net, struct sim_core *core, struct sim_node *node, 
     net_slot_give(slab, at);
     if (nic->rx_head != NET_NONE)
         sim_timer_add(core, node, now_ps + drain_ps(net, nic, slab->slot[nic->rx_head].c), NET_TIMER(TIMER_RX, port));
+    if (net->ib)
+        ib_give(net, core, node, port, ib_vl_of(net, rec.c), packet_bytes(rec.c), now_ps, now_ps);
     if (net->port[port].xoff && nic->rx_bytes <= nic->rx_xon_bytes)
         resume_peer(net, core, node, port, now_ps);
     on_data(net, core, node, &rec, now_ps);

@@ -6,6 +6,7 @@
  */
 #include "models/buffer.h"
 #include "models/ecn.h"
+#include "models/ib.h"
 
 #include <string.h>
 
@@ -100,6 +101,12 @@ static int code_of(struct net *net, bool *taken, uint8_t dscp, uint8_t pcp, uint
 
 static bool build_codes(struct net *net, GError **err)
 {
+    if (net->ib) {
+        net->any_lossless = true;
+        for (uint32_t sl = 0; sl < NET_CLASSES; sl++)
+            net->code_dscp[sl] = net->code_pcp[sl] = (uint8_t)sl;
+        return ib_parse(net, err);
+    }
     bool taken[NET_CLASSES] = {false};
     const struct nic_params *last = NULL;
     for (uint32_t i = 0; i < net->graph->n_nodes; i++) {
@@ -265,8 +272,24 @@ static bool build_switch_port(struct net *net, uint32_t graph_port, struct port_
     return true;
 }
 
+/* InfiniBand: the class is the SL, which is the packet's code; its VL stands where Ethernet has queues and groups. */
+static void build_ib(const struct net *net, struct port_profile *out)
+{
+    for (uint32_t i = 0; i < NET_CLASSES; i++) {
+        out->tc_of_code[i] = out->pg_of_code[i] = net->ib->vl_of_sl[i];
+        out->queue_of_tc[i] = out->queue_of_priority[i] = out->code_of_class[i] = (uint8_t)i;
+        out->queue[i].kmin = UINT32_MAX;
+    }
+    out->cell_bytes = 1;
+    out->own_headroom = true;
+}
+
 static bool build_one(struct net *net, uint32_t graph_port, uint32_t slice, struct port_profile *out, GError **err)
 {
+    if (net->ib) {
+        build_ib(net, out);
+        return true;
+    }
     uint32_t node = net->graph->ports[graph_port].node;
     const struct pfc_params *pfc = net_site_port(net, NET_PARAMS_PFC, graph_port, NET_SITE_ANY_CLASS);
     struct maps maps;
@@ -423,6 +446,8 @@ static bool build_pools(struct net *net, uint32_t graph_node, GError **err)
     struct switch_buffer need = profile_switch_buffer(net, graph_node);
     v->graph_node = graph_node;
     v->cut_bytes = s->forwarding == SWITCH_CUT_THROUGH ? (uint32_t)s->cut_through_header_bytes : 0;
+    if (net->ib)
+        return true;
     if (!profile_buffer_fits(net, graph_node, err))
         return false;
     for (int64_t i = 0; i < b->slices; i++)

@@ -6,7 +6,7 @@
  */
 #include "models/buffer.h"
 #include "models/ecn.h"
-#include "models/net_priv.h"
+#include "models/egress.h"
 
 static inline void mark(struct net *net, struct slot *slot, uint32_t port, uint32_t class, uint32_t q_bytes)
 {
@@ -96,44 +96,6 @@ static inline void leave_buffer(struct net *net, struct sim_core *core, struct s
         send_xon(net, core, node, slot->in_port, pg, now_ps);
 }
 
-/* Puts a frame on the wire of a port that is free. */
-static inline void transmit(struct net *net, struct sim_core *core, struct sim_node *node, struct port_hot *port, uint32_t p,
-                            struct queue *queue, sim_ps now_ps, uint32_t a, uint32_t b, uint32_t c)
-{
-    uint32_t bytes = packet_bytes(c);
-    sim_ps wire_ps = net_wire(net, port, bytes);
-    sim_ps seen_ps = net_seen_after(port, bytes, wire_ps);
-    port->busy_until_ps = now_ps + wire_ps;
-    queue->tx_bytes += bytes + net->gap_bytes;
-    if (__builtin_expect(packet_kind(c) == PACKET_CNP, 0))
-        net->cold[p].tx_cnp_pkts++;
-    queue->tx_pkts[packet_kind(c) != PACKET_DATA]++;
-    if (__builtin_expect(port->profile->special, 0) && !special_transmit(net, core, node, p, queue, now_ps, a, b, c))
-        return;
-    sim_send(core, port->channel, port->peer_node, now_ps + seen_ps + port->data_latency_ps, a, b, c);
-}
-
-/* Of READY the classes whose first frame is all in (behind a slower cut-through ingress it may not be). If there is none,
- * the port looks again when the first one is; pause frames may go meanwhile. */
-static uint32_t complete_heads(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v,
-                               uint32_t p, uint32_t ready, sim_ps now_ps)
-{
-    uint32_t complete = 0;
-    sim_ps earliest_ps = SIM_PS_MAX;
-    for (uint32_t left = ready; left; left &= left - 1) {
-        uint32_t class = (uint32_t)__builtin_ctz(left);
-        sim_ps ready_ps = v->slab.slot[net->queue[p][class].head].ready_ps;
-        if (ready_ps <= now_ps)
-            complete |= 1u << class;
-        earliest_ps = MIN(earliest_ps, ready_ps);
-    }
-    if (ready && !complete) {
-        net->port[p].armed = true;
-        sim_soon_add(core, node, earliest_ps, p - v->first_port);
-    }
-    return complete;
-}
-
 /* Sends the next frame of a port that is free at NOW_PS, if there is one. */
 static inline void send_next(struct net *net, struct sim_core *core, struct sim_node *node, struct net_vertex *v,
                              uint32_t p, sim_ps now_ps)
@@ -146,7 +108,7 @@ static inline void send_next(struct net *net, struct sim_core *core, struct sim_
     }
     uint32_t ready = port->nonempty & (uint32_t)~port->paused;
     if (__builtin_expect(net->mixed_cut_through, 0))
-        ready = complete_heads(net, core, node, v, p, ready, now_ps);
+        ready = egress_complete_heads(net, core, node, v, p, ready, now_ps);
     if (!ready)
         return;
     uint32_t class = (ready & (ready - 1)) == 0 ? (uint32_t)__builtin_ctz(ready) : pick_class(net, &v->slab, p, ready);
@@ -155,23 +117,10 @@ static inline void send_next(struct net *net, struct sim_core *core, struct sim_
     struct slot *slot = &v->slab.slot[at];
     if (__builtin_expect(queue->bytes > port->profile->queue[class].kmin, 0) && !(port->profile->enqueue_marks >> class & 1))
         mark(net, slot, p, class, queue->bytes);
-    transmit(net, core, node, port, p, queue, now_ps, slot->a, slot->b, slot->c);
+    egress_transmit(net, core, node, port, p, queue, now_ps, slot->a, slot->b, slot->c);
     leave_buffer(net, core, node, v, slot, port, class, now_ps);
     net_slot_give(&v->slab, at);
     arm(core, node, port, p);
-}
-
-/* CLASS: queue of egress PORT, or priority group of ingress PORT. */
-static void drop(struct net *net, struct net_vertex *v, uint32_t port, uint32_t class, uint32_t c, bool lossless)
-{
-    struct port_cold *cold = &net->cold[port];
-    struct ledger *ledger = &v->ledger[packet_code(c)];
-    ledger->dropped_pkts++;
-    ledger->dropped_bytes += packet_bytes(c);
-    v->lossless_drops += lossless;
-    cold->drop_pkts[class]++;
-    cold->drop_bytes[class] += packet_bytes(c);
-    cold->lossless_drop_pkts += lossless;
 }
 
 /* A frame that came in at IN finds no room. PORT, CLASS: where it is counted, as above. */
@@ -179,7 +128,7 @@ static void refuse(struct net *net, struct net_vertex *v, uint32_t in, uint32_t 
 {
     net->cold[in].refused_pkts[packet_code(c)]++;
     net->cold[in].group_drop_pkts[class] += port == in; /* else the egress drops: no frame leaves where it came in */
-    drop(net, v, port, class, c, lossless);
+    egress_count_drop(net, v, port, class, c, lossless);
 }
 
 /* Queue of egress OUT and priority group of ingress IN of a frame. */
@@ -215,12 +164,12 @@ static bool G_GNUC_NO_INLINE admit_any(struct net *net, struct sim_core *core, s
     if (port->xoff >> (8 + class.pg) & 1) {
         net->cold[in].watch_rx_drop_pkts++;
         net->cold[in].group_drop_pkts[class.pg]++;
-        drop(net, v, in, class.pg, c, false);
+        egress_count_drop(net, v, in, class.pg, c, false);
         return false;
     }
     if (net->port[out].paused >> (8 + class.queue) & 1) {
         net->cold[out].watch_drop_pkts++;
-        drop(net, v, out, class.queue, c, false);
+        egress_count_drop(net, v, out, class.queue, c, false);
         return false;
     }
     if ((!lossless_out || egress->pool >= POOL_EGRESS_LOSSLESS) &&
@@ -256,15 +205,6 @@ static inline bool admit_plain(struct net *net, struct sim_core *core, struct si
     if (!(from->xoff >> pg & 1) && group->used + group->headroom > rule->reserved && buffer_wants_xoff(pool, group, rule))
         pause_peer(net, core, node, in, pg, now_ps);
     return true;
-}
-
-/* Time at which the last bit is in, for an egress that is faster than the cut-through ingress. */
-static inline sim_ps ready_at(const struct net *net, const struct net_vertex *v, const struct port_hot *in,
-                              const struct port_hot *out, uint32_t bytes, sim_ps now_ps)
-{
-    if (!net->mixed_cut_through || out->ps_per_byte_q16 >= in->ps_per_byte_q16 || v->cut_bytes == 0 || bytes <= v->cut_bytes)
-        return 0;
-    return now_ps + net_wire(net, in, bytes) - net_wire(net, in, v->cut_bytes);
 }
 
 /* A plain frame that finds its egress free, nothing waiting and no threshold near: what admission, queueing and release
@@ -326,12 +266,12 @@ static inline void switch_on_arrival(struct sim_core *core, struct sim_node *nod
     struct classes class = classify(from->profile, port->profile, c);
     struct queue *queue = &net->queue[out][class.queue];
     uint32_t charge = profile_charge(from->profile, packet_bytes(c)), flags = class.pg << SLOT_PG_SHIFT;
-    sim_ps ready_ps = ready_at(net, v, from, port, packet_bytes(c), now_ps);
+    sim_ps ready_ps = egress_ready_at(net, v, from, port, packet_bytes(c), now_ps);
     bool plain = from->profile->plain_pgs >> class.pg & port->profile->plain_queues >> class.queue & 1;
     if (plain && v->n_storms == 0) {
         if (ready_ps == 0 &&
             passes_through(v, from, &net->group[in][class.pg], port, queue, class, charge, now_ps)) {
-            transmit(net, core, node, port, out, queue, now_ps, rec->a, rec->b, c + PACKET_HOP);
+            egress_transmit(net, core, node, port, out, queue, now_ps, rec->a, rec->b, c + PACKET_HOP);
             return;
         }
         if (!admit_plain(net, core, node, v, in, from, class.pg, c, charge, now_ps))
@@ -381,7 +321,7 @@ void switch_flush(struct net *net, struct sim_core *core, struct sim_node *node,
         uint32_t at = net_dequeue(&v->slab, port, &net->queue[p][class], class);
         struct slot slot = v->slab.slot[at];
         net_slot_give(&v->slab, at);
-        drop(net, v, p, class, slot.c, false);
+        egress_count_drop(net, v, p, class, slot.c, false);
         leave_buffer(net, core, node, v, &slot, port, class, now_ps);
     }
 }

@@ -30,6 +30,8 @@ static void build_stall(struct port_cold *cold, const struct pfcwd_params *p)
 bool watchdog_build(struct net *net, GError **err)
 {
     (void)err;
+    if (net->ib)
+        return true;
     for (uint32_t p = 0; p < net->n_ports; p++) {
         struct port_cold *cold = &net->cold[p];
         bool is_switch = net->vertex[cold->node].is_switch;

@@ -113,6 +113,8 @@ static struct net_config config_of(const struct check *c, const struct net_site 
                                .buffer = param_bag_get(bag, "buffer"),
                                .pfc = c->pfc,
                                .pfcwd = param_bag_get(bag, "pfcwd"),
+                               .ib = ((const struct topology_params *)param_bag_get(bag, "topology"))->link_layer == TOPOLOGY_INFINIBAND
+                                         ? param_bag_get(bag, "ib") : NULL,
                                .ecn = param_bag_get(bag, "ecn"),
                                .nic = c->nic,
                                .qos = param_bag_get(bag, "qos"),

@@ -68,6 +68,30 @@ static void add_hw_counters(const struct place *at)
 /* port_xmit_data and port_rcv_data count words of four bytes. */
 #define DATA_WORD_BYTES 4
 
+/* IBTA PortCounters as perfquery shows them. */
+static void add_ib_port(const struct place *at)
+{
+    struct net_port_view v, peer;
+    net_port_view(at->run->net, at->port, &v);
+    net_port_view(at->run->net, at->peer_port, &peer);
+    uint64_t sent = v.tx_data_pkts + v.tx_ack_pkts + v.tx_control_pkts - v.fc_tx_pkts;
+    uint64_t got = peer.tx_data_pkts + peer.tx_ack_pkts + peer.tx_control_pkts - peer.fc_tx_pkts;
+    add(at, v.tx_bytes / DATA_WORD_BYTES, "words of 4 bytes", "port_xmit_data");
+    add(at, sent, "packets", "port_xmit_packets");
+    add(at, (peer.tx_bytes - peer.lost_bytes) / DATA_WORD_BYTES, "words of 4 bytes", "port_rcv_data");
+    add(at, got - peer.lost_pkts, "packets", "port_rcv_packets");
+    add(at, in_us(v.credit_wait_ps), "us", "port_xmit_wait");
+    add(at, v.hoq_discard_pkts, "packets", "port_xmit_discards");
+    add(at, peer.lost_pkts, "packets", "port_rcv_errors");
+    for (uint32_t vl = 0; vl < 8; vl++) {
+        struct net_class_view q;
+        net_class_view(at->run->net, at->port, vl, &q);
+        add(at, q.tx_data_pkts + q.tx_answer_pkts, "packets", "port_xmit_packets_vl%u", vl);
+        add(at, in_us(q.credit_stall_ps), "us", "port_vl_xmit_wait%u", vl);
+        add(at, (uint64_t)q.buffer_max_bytes, "bytes", "port_vl_buffer_max%u", vl);
+    }
+}
+
 static void add_nic_port(const struct place *at)
 {
     struct net_port_view v, peer;
@@ -143,7 +167,13 @@ void counters_fill(struct run *run)
         at.port_on_node = (int64_t)(p - g->nodes[node].first_port);
         at.node = run->fabric->names[node];
         at.peer = run->fabric->names[g->ports[at.peer_port].node];
-        if (g->nodes[node].kind == NET_HOST)
+        if (run->config.ib)
+            add_ib_port(&at);
+        if (run->config.ib && g->nodes[node].kind == NET_HOST)
+            add_hw_counters(&at);
+        else if (run->config.ib)
+            continue;
+        else if (g->nodes[node].kind == NET_HOST)
             add_nic_port(&at);
         else
             add_switch_port(&at);

@@ -356,7 +356,10 @@ static void name_polarisation(struct run *run, uint32_t n_qps)
 
 void culprits_name(struct run *run, const struct net_totals *t)
 {
-    name_drops(run);
+    if (!run->config.ib)
+        name_drops(run);
+    if (t->hoq_discard_pkts > 0)
+        warn(run, "%" G_GUINT64_FORMAT " packets waited longer for credits than ib.head_of_queue_lifetime allows and were dropped", t->hoq_discard_pkts);
     name_worst(run, lost_frames, name_lossy_link);
     name_worst(run, ignored_pauses, name_deaf_port);
     name_worst(run, paused_by_host, name_pausing_host);

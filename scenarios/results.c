@@ -445,7 +445,7 @@ static const struct record_column_spec port_columns[] = {
     {"tx_pkts", RECORD_I64, "packets", "frames sent"},
     {"data_pkts", RECORD_I64, "packets", "data packets sent"},
     {"ack_pkts", RECORD_I64, "packets", "ACKs and NAKs sent"},
-    {"ctrl_pkts", RECORD_I64, "packets", "CNPs and pause frames sent"},
+    {"ctrl_pkts", RECORD_I64, "packets", "CNPs, pause frames and flow-control packets sent"},
     {"ecn_marked_pkts", RECORD_I64, "packets", "packets marked CE by this egress"},
     {"drop_pkts", RECORD_I64, "packets", "dropped: lossless at this ingress, lossy at this egress"},
     {"drop_bytes", RECORD_I64, "bytes", "frame bytes of these"},
@@ -456,6 +456,9 @@ static const struct record_column_spec port_columns[] = {
     {"ingress_max_bytes", RECORD_I64, "bytes", "most buffer charged to a class of this ingress"},
     {"headroom_max_bytes", RECORD_I64, "bytes", "most headroom used by a class of this ingress"},
     {"headroom_bytes", RECORD_I64, "bytes", "headroom granted to each lossless class of this ingress"},
+    {"credit_wait_ps", RECORD_I64, "ps", "InfiniBand: packets waited and there were no credits for any of them"},
+    {"fc_tx_pkts", RECORD_I64, "packets", "InfiniBand: flow-control packets sent"},
+    {"vl_buffer_max_bytes", RECORD_I64, "bytes", "InfiniBand: most in the receive buffer of a VL"},
     {"utilisation", RECORD_F64, "1", "bytes sent over what the link could carry until the end"},
 };
 
@@ -473,7 +476,8 @@ static bool add_port(struct run *run, uint32_t p, int64_t makespan_ps, struct re
                   (int64_t)v.tx_bytes, (int64_t)(v.tx_data_pkts + v.tx_ack_pkts + v.tx_control_pkts), (int64_t)v.tx_data_pkts,
                   (int64_t)v.tx_ack_pkts, (int64_t)v.tx_control_pkts, (int64_t)v.ecn_marked_pkts, (int64_t)v.drop_pkts,
                   (int64_t)v.drop_bytes, (int64_t)v.pause_rx_frames, (int64_t)v.paused_ps, (int64_t)v.pause_tx_frames,
-                  v.queue_max_bytes, v.ingress_max_bytes, v.headroom_max_bytes, v.headroom_bytes, utilisation);
+                  v.queue_max_bytes, v.ingress_max_bytes, v.headroom_max_bytes, v.headroom_bytes, v.credit_wait_ps,
+                  (int64_t)v.fc_tx_pkts, v.vl_buffer_max_bytes, utilisation);
     peaks->queue = MAX(peaks->queue, v.queue_max_bytes);
     peaks->ingress = MAX(peaks->ingress, v.ingress_max_bytes);
     peaks->headroom = MAX(peaks->headroom, v.headroom_max_bytes);
@@ -553,6 +557,9 @@ static void fill_totals(struct run *run, const struct net_totals *t)
         {"pfc_pause_frames", (double)t->pause_frames, "packets", "XOFF frames sent"},
         {"pfc_resume_frames", (double)t->resume_frames, "packets", "XON frames sent"},
         {"pfc_paused_ps", (double)t->paused_ps, "ps", "paused time summed over ports and classes"},
+        {"credit_wait_ps", (double)t->credit_wait_ps, "ps", "InfiniBand: time in which a port had packets and no credits for any of them, summed over ports"},
+        {"fc_pkts", (double)t->fc_pkts, "packets", "InfiniBand: flow-control packets"},
+        {"hoq_discard_pkts", (double)t->hoq_discard_pkts, "packets", "InfiniBand: dropped after the head-of-queue lifetime"},
         {"drop_pkts", (double)t->drop_pkts, "packets", "frames dropped in switches"},
         {"lossless_drop_pkts", (double)t->lossless_drop_pkts, "packets", "of these in lossless classes"},
         {"lost_pkts", (double)t->lost_pkts, "packets", "frames lost on links: bit errors, links down, faults"},
@@ -568,7 +575,7 @@ static void fill_totals(struct run *run, const struct net_totals *t)
         {"failed_qps", (double)t->failed_qps, "1", "queue pairs that ran out of retries"},
         {"data_hops", (double)t->data_hops, "packets", "data packets put on a link"},
         {"ack_hops", (double)t->ack_hops, "packets", "ACKs and NAKs put on a link"},
-        {"ctrl_hops", (double)t->control_hops, "packets", "CNPs and pause frames put on a link"},
+        {"ctrl_hops", (double)t->control_hops, "packets", "CNPs, pause frames and flow-control packets put on a link"},
         {"events", (double)t->events, "1", "events executed"},
         {"queue_pairs", (double)t->n_qps, "1", "queue pairs"},
         {"simulated_ps", (double)t->now_ps, "ps", "simulated time reached"},
@@ -582,7 +589,7 @@ static void fill_totals(struct run *run, const struct net_totals *t)
 static void warn_of_silence(struct run *run, const struct net_totals *t)
 {
     const struct nic_params *nic = param_bag_get(run->scenario->bag, "nic");
-    if (nic->congestion_control == NIC_CC_DCQCN && t->data_hops > 0 && t->cnp_handled_pkts + t->echo_acks == 0)
+    if (!run->config.ib && nic->congestion_control == NIC_CC_DCQCN && t->data_hops > 0 && t->cnp_handled_pkts + t->echo_acks == 0)
         g_ptr_array_add(run->warnings, g_strdup("DCQCN never acted: no CNP reached a sender in this run"));
     if (t->failed_qps > 0)
         g_ptr_array_add(run->warnings, g_strdup_printf("%" G_GUINT64_FORMAT " queue pairs ran out of retries and failed", t->failed_qps));

@@ -1,5 +1,6 @@
 /* run.c - composition root: parameters to fabric, job and net; then the run and its verdict. */
 #include "scenarios/run_priv.h"
+#include "scenarios/groups.h"
 #include "scenarios/workload.h"
 #include "topologies/topology_params.h"
 
@@ -165,6 +166,7 @@ static bool build(struct run *run, GError **err)
     }
     index_paths(run);
     const struct nic_params *nic = param_bag_get(bag, "nic");
+    const struct topology_params *topology = param_bag_get(bag, "topology");
     run->config = (struct net_config){.link = param_bag_get(bag, "link"),
                                 .switching = param_bag_get(bag, "switch"),
                                 .buffer = param_bag_get(bag, "buffer"),
@@ -176,6 +178,7 @@ static bool build(struct run *run, GError **err)
                                 .node = param_bag_get(bag, "node"),
                                 .qos = param_bag_get(bag, "qos"),
                                 .pfcwd = param_bag_get(bag, "pfcwd"),
+                                .ib = topology->link_layer == TOPOLOGY_INFINIBAND ? param_bag_get(bag, "ib") : NULL,
                                 .node_names = (const char *const *)run->fabric->names,
                                 .seed = (uint64_t)run->params->seed,
                                 .data_class = (uint8_t)run->params->data_class,
@@ -228,6 +231,26 @@ static bool reordering_looks_like_loss(const struct run *run)
     return false;
 }
 
+/* Groups with values of the scenario's own that InfiniBand has no use for. */
+static void warn_of_ethernet(struct run *run)
+{
+    static const char *const names[] = {"qos", "buffer", "pfc", "pfcwd", "ecn", "dcqcn"};
+    int n_groups;
+    const struct param_group *const *groups = scenario_groups(&n_groups);
+    g_autoptr(GString) found = g_string_new(NULL);
+    for (size_t k = 0; k < G_N_ELEMENTS(names); k++) {
+        bool set = param_bag_n_layers(run->scenario->bag, names[k]) > 0;
+        for (int g = 0; g < n_groups; g++)
+            for (int i = 0; strcmp(groups[g]->name, names[k]) == 0 && i < groups[g]->n_rows; i++)
+                set |= param_bag_set_by(run->scenario->bag, names[k], groups[g]->rows[i].key) != PARAM_BY_DEFAULT;
+        if (set)
+            g_string_append_printf(found, "%s[%s]", found->len ? ", " : "", names[k]);
+    }
+    if (found->len)
+        g_ptr_array_add(run->warnings, g_strdup_printf("topology.link_layer is infiniband: %s %s no effect", found->str,
+                                                       strchr(found->str, ',') ? "have" : "has"));
+}
+
 static void warn_of_settings(struct run *run)
 {
     const struct routing_params *routing = param_bag_get(run->scenario->bag, "routing");
@@ -236,6 +259,10 @@ static void warn_of_settings(struct run *run)
     if (balancing(routing) != NET_LB_FIXED && reordering_looks_like_loss(run))
         g_ptr_array_add(run->warnings, g_strdup("routing.mode reorders packets, and nic.recovery go_back_n with reorder_tolerance 0 takes that for "
                                                 "loss and sends again; use selective_repeat or a reorder_tolerance"));
+    if (run->config.ib) {
+        warn_of_ethernet(run);
+        return;
+    }
     const struct ecn_params *ecn = param_bag_get(run->scenario->bag, "ecn");
     if (!ecn->enabled)
         return;

@@ -10,6 +10,7 @@
  *   rail_clos   all but hosts, k and file
  *   fat_tree    k, host_*, leaf_*, spine_*
  *   importers   file alone
+ *   link_layer  always
  */
 #ifndef FABRICAST_TOPOLOGIES_TOPOLOGY_PARAMS_H
 #define FABRICAST_TOPOLOGIES_TOPOLOGY_PARAMS_H
@@ -25,6 +26,7 @@ struct routing_params {
 };
 #undef P
 
+enum topology_link_layer { TOPOLOGY_ETHERNET, TOPOLOGY_INFINIBAND };
 enum topology_kind {
     TOPOLOGY_STAR,
     TOPOLOGY_LEAF_SPINE,
