@@ -1,11 +1,11 @@
 /* bench.c - cost of a packet-hop.
  *
- *   fabricast_bench CASE [THREADS] [BYTES]     CASE: leafspine128 | fat1024 | fat8192
+ *   fabricast_bench CASE [THREADS] [BYTES]     CASE: leafspine128 | fat1024 | fat8192 | ib128 | ib1024
  *
  * A random permutation of the hosts, one flow each (1 MB unless BYTES says else),
  * 100 Gb/s links of 1 us, 4,096-byte MTU, an ACK a packet, DCQCN (rates as HPCC
  * scales them to 100 Gb/s), PFC and ECN on.
- * A packet-hop is a packet (data, ACK, control) put on a link, NICs included. Under
+ * ib128 and ib1024 are the first two on InfiniBand. A packet-hop is a packet (data, ACK, control) put on a link, NICs included. Under
  * `valgrind --tool=callgrind --toggle-collect=net_run` the instructions divided by
  * the packet-hops printed here are instructions a packet-hop.
  */
@@ -27,6 +27,9 @@ static const struct bench_case cases[] = {
     {"leafspine128", {"topology.kind=leaf_spine", "topology.hosts=128", "topology.leaf_radix=32", "topology.spine_radix=8"}},
     {"fat1024", {"topology.kind=fat_tree", "topology.k=16"}},
     {"fat8192", {"topology.kind=fat_tree", "topology.k=32"}},
+    {"ib128", {"topology.kind=leaf_spine", "topology.hosts=128", "topology.leaf_radix=32", "topology.spine_radix=8", "topology.link_layer=infiniband",
+               "ib.credit_latency=0"}},
+    {"ib1024", {"topology.kind=fat_tree", "topology.k=16", "topology.link_layer=infiniband", "ib.credit_latency=0"}},
 };
 static const char *const common[] = {
     "topology.host_rate=100Gbps", "topology.host_delay=1us", "topology.leaf_delay=1us", "topology.spine_delay=1us",
@@ -110,11 +113,13 @@ static int run_case(const struct bench_case *c, int threads, int64_t bytes)
         g_error("%s", err->message);
     struct routes *routes = routes_new(fabric);
     struct job *job = permutation(fabric->graph.n_endpoints, bytes);
+    const struct topology_params *topology = param_bag_get(bag, "topology");
     struct net_config config = {.link = param_bag_get(bag, "link"), .switching = param_bag_get(bag, "switch"),
                                 .buffer = param_bag_get(bag, "buffer"), .pfc = param_bag_get(bag, "pfc"),
                                 .ecn = param_bag_get(bag, "ecn"), .nic = param_bag_get(bag, "nic"),
                                 .dcqcn = param_bag_get(bag, "dcqcn"), .node = param_bag_get(bag, "node"),
                                 .qos = param_bag_get(bag, "qos"), .pfcwd = param_bag_get(bag, "pfcwd"),
+                                .ib = topology->link_layer == TOPOLOGY_INFINIBAND ? param_bag_get(bag, "ib") : NULL,
                                 .node_names = (const char *const *)fabric->names, .seed = 1, .data_class = 3,
                                 .route = route, .route_user = routes};
     struct net *net = net_new(&fabric->graph, job, &config, &err);
@@ -142,6 +147,6 @@ int main(int argc, char **argv)
     for (size_t i = 0; argc > 1 && i < G_N_ELEMENTS(cases); i++)
         if (strcmp(argv[1], cases[i].name) == 0 && threads > 0 && bytes >= 0)
             return run_case(&cases[i], threads, bytes);
-    fprintf(stderr, "usage: fabricast_bench leafspine128|fat1024|fat8192 [THREADS] [BYTES]\n");
+    fprintf(stderr, "usage: fabricast_bench leafspine128|fat1024|fat8192|ib128|ib1024 [THREADS] [BYTES]\n");
     return 2;
 }

@@ -85,14 +85,14 @@ static sim_ps slowest_wire_ps(const struct net *net, const struct net_vertex *v,
 
 /* What the peer may send before it learns of buffer that is free now: a packet on the wire before the flow-control packet, the
  * way there, a packet on the wire there, the way back. A packet counts as gone when its first bit goes: the time of the rest
- * is added. */
+ * is added. Packets are counted as the smallest ones, of which each takes a block. */
 static uint32_t low_blocks(const struct net *net, uint32_t p, sim_ps slowest_ps)
 {
     const struct port_hot *here = &net->port[p], *peer = &net->port[here->channel];
     uint32_t bytes = net->ib->packet_blocks * IB_BLOCK_BYTES;
     sim_ps loop_ps = (sim_ps)net_wire(net, here, bytes) + net_wire(net, here, net->pause_bytes) + here->pause_latency_ps +
                      net_wire(net, peer, bytes) + peer->data_latency_ps + slowest_ps;
-    return (uint32_t)(((loop_ps << 16) / peer->ps_per_byte_q16 + IB_BLOCK_BYTES - 1) / IB_BLOCK_BYTES) + net->ib->packet_blocks;
+    return (uint32_t)(loop_ps / net_wire(net, peer, net->frame_overhead)) + 1 + net->ib->packet_blocks;
 }
 
 static void build_port(struct net *net, uint32_t p, sim_ps slowest_ps)

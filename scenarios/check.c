@@ -113,8 +113,7 @@ static struct net_config config_of(const struct check *c, const struct net_site 
                                .buffer = param_bag_get(bag, "buffer"),
                                .pfc = c->pfc,
                                .pfcwd = param_bag_get(bag, "pfcwd"),
-                               .ib = ((const struct topology_params *)param_bag_get(bag, "topology"))->link_layer == TOPOLOGY_INFINIBAND
-                                         ? param_bag_get(bag, "ib") : NULL,
+                               .ib = c->infiniband ? param_bag_get(bag, "ib") : NULL,
                                .ecn = param_bag_get(bag, "ecn"),
                                .nic = c->nic,
                                .qos = param_bag_get(bag, "qos"),
@@ -139,6 +138,8 @@ static void read_params(struct check *c)
 {
     const struct param_bag *bag = c->scenario->bag;
     const struct run_params *run = param_bag_get(bag, "run");
+    const struct topology_params *topology = param_bag_get(bag, "topology");
+    c->infiniband = topology->link_layer == TOPOLOGY_INFINIBAND;
     c->nic = param_bag_get(bag, "nic");
     c->pfc = param_bag_get(bag, "pfc");
     c->routing = param_bag_get(bag, "routing");
@@ -226,8 +227,9 @@ static void apply_rules(struct check *c)
     static void (*const rules[])(struct check *) = {
         check_marking_order, check_problems, check_buffer, check_headroom,     check_hops,     check_classes,
         check_ecn,           check_cycles,   check_watchdog, check_paths, check_polarisation, check_transport};
-    for (size_t i = 0; i < G_N_ELEMENTS(rules); i++)
-        rules[i](c);
+    static void (*const ib_rules[])(struct check *) = {check_problems, check_cycles, check_paths, check_polarisation, check_transport};
+    for (size_t i = 0; i < (c->infiniband ? G_N_ELEMENTS(ib_rules) : G_N_ELEMENTS(rules)); i++)
+        (c->infiniband ? ib_rules : rules)[i](c);
 }
 
 static void add_not_looked_at(struct check *c)

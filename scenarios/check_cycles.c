@@ -348,13 +348,15 @@ static char *ring_text(const struct graph *g, const GArray *ring)
     return g_string_free(g_string_append(text, sender(g, g_array_index(ring, vertex, 0))), FALSE);
 }
 
+static const char *buffer_name(const struct graph *g) { return g->c->infiniband ? "VL" : "priority group"; }
+
 static void add_ring_terms(const struct graph *g, struct check_finding *finding, const GArray *ring)
 {
     for (guint i = 0; i < ring->len; i++) {
         vertex v = g_array_index(ring, vertex, i), w = g_array_index(ring, vertex, (i + 1) % ring->len);
         g_autofree char *name = g_strdup_printf("%s -> %s", sender(g, v), sender(g, w));
         const char *then = sender(g, g_array_index(ring, vertex, (i + 2) % ring->len));
-        check_term(finding, name, "priority group %u at %s waits for the link %s -> %s", v % NET_CLASSES, sender(g, w), sender(g, w), then);
+        check_term(finding, name, "%s %u at %s waits for the link %s -> %s", buffer_name(g), v % NET_CLASSES, sender(g, w), sender(g, w), then);
         check_at_port(finding, g->c, v / NET_CLASSES);
     }
 }
@@ -382,14 +384,16 @@ static void tell_ring(struct graph *g, GArray *ring, void *user)
     uint32_t pg = g_array_index(ring, vertex, 0) % NET_CLASSES;
     g_autofree char *text = ring_text(g, ring);
     struct check_finding *finding =
-        telling->after ? check_find(g->c, "buffer-cycle-after-fault", CHECK_WARNING, "when [fault:%s] holds, lossless buffers wait in a ring, priority group %u: %s",
-                                    telling->after, pg, text)
-                       : check_find(g->c, "buffer-cycle", CHECK_ERROR, "lossless buffers wait for each other in a ring, priority group %u: %s", pg, text);
+        telling->after ? check_find(g->c, "buffer-cycle-after-fault", CHECK_WARNING, "when [fault:%s] holds, lossless buffers wait in a ring, %s %u: %s",
+                                    telling->after, buffer_name(g), pg, text)
+                       : check_find(g->c, "buffer-cycle", CHECK_ERROR, "lossless buffers wait for each other in a ring, %s %u: %s", buffer_name(g), pg, text);
     add_ring_terms(g, finding, ring);
-    check_change(finding, "routes that go up and down once (no valley), or another class after the turn, or this class lossy");
+    check_change(finding, g->c->infiniband ? "routes that go up and down once (routing.engine updn or ftree)"
+                                                : "routes that go up and down once (no valley), or another class after the turn, or this class lossy");
     if (!telling->after && g->c->routing->mode == ROUTING_STATIC)
         check_change_run_key(finding, g->c, "routing", "mode", "ecmp");
-    note_unwatched(g, ring);
+    if (!g->c->infiniband)
+        note_unwatched(g, ring);
 }
 
 static void search_rings(struct graph *g, const char *after)

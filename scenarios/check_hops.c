@@ -48,6 +48,8 @@ enum check_hop_state check_hop_state(const struct check *c, uint32_t port, uint3
     const struct port_profile *from = survey_profile(c->survey, port), *to = survey_profile(c->survey, c->graph->ports[port].peer);
     uint32_t to_node = check_peer_node(c, port), pg = to->pg_of_code[code];
     uint8_t queues = check_queues(c, port, class, code), all_stopped = stopped(from, 0xff);
+    if (c->infiniband)
+        return HOP_LOSSLESS;
     if (!check_is_switch(c, to_node) && !nic_can_pause(c, to_node))
         return HOP_NIC_NEVER_PAUSES;
     if (!(to->lossless_pgs >> pg & 1))

@@ -28,6 +28,7 @@ struct check {
     uint8_t (*tcs)[NET_CLASSES];   /* by node and code: traffic classes that its ports read from it, one bit each */
     uint8_t cnp_classes;           /* of the CNPs of some NIC; 0: nobody sends CNPs */
     uint8_t lossless_classes;      /* that are meant to be lossless: most hops are; set by check_hops() */
+    bool infiniband;               /* all hops are lossless by credits; a VL is what a priority group is on Ethernet */
     bool pausable;                 /* PFC is on at some port of a switch */
     uint8_t *explained;            /* by graph port: a rule has told why a run refuses it */
     char *ecn_contradiction;       /* of [ecn] as a whole, to be told unless check_marking_order() finds its links; NULL */

@@ -27,6 +27,7 @@ struct net_fixture {
     struct net_config config;
     struct net *net;
     uint32_t next_tag;
+    bool infiniband;
 };
 struct fixture_link { uint32_t a, b; int64_t rate_bps, delay_ps; };
 struct fixture_message { uint32_t send, recv; };
@@ -36,7 +37,8 @@ static inline void net_fixture_init(struct net_fixture *f)
     static const struct param_group *const groups[] = {&link_param_group, &switch_param_group, &buffer_param_group,
                                                        &pfc_param_group,  &ecn_param_group,    &nic_param_group,
                                                        &dcqcn_param_group, &node_param_group,   &qos_param_group,
-                                                       &pfcwd_param_group,   &dctcp_param_group, &swift_param_group, &timely_param_group, &hpcc_param_group, &credit_param_group};
+                                                       &pfcwd_param_group,   &dctcp_param_group, &swift_param_group, &timely_param_group, &hpcc_param_group, &credit_param_group,
+                                                       &ib_param_group};
     *f = (struct net_fixture){.bag = param_bag_new(groups, G_N_ELEMENTS(groups)),
                               .nodes = g_array_new(FALSE, TRUE, sizeof(struct net_node)),
                               .links = g_array_new(FALSE, TRUE, sizeof(struct fixture_link)),
@@ -250,6 +252,14 @@ static inline void net_fixture_set_bare(struct net_fixture *f)
                                                  "nic.congestion_control=none", "ecn.enabled=false", NULL});
 }
 
+/* InfiniBand, and the same. */
+static inline void net_fixture_set_bare_ib(struct net_fixture *f)
+{
+    f->infiniband = true;
+    net_fixture_set_bare(f);
+    net_fixture_set(f, "ib.credit_latency=0");
+}
+
 static inline struct job *net_fixture_job(struct net_fixture *f)
 {
     if (!f->graph.ports)
@@ -308,6 +318,7 @@ static inline struct net *net_fixture_new(struct net_fixture *f, GError **err)
     c->node = param_bag_get(f->bag, "node");
     c->qos = param_bag_get(f->bag, "qos");
     c->pfcwd = param_bag_get(f->bag, "pfcwd");
+    c->ib = f->infiniband ? param_bag_get(f->bag, "ib") : NULL;
     c->node_names = (const char *const *)f->names->pdata;
     if (!c->route) {
         c->route = fixture_route;

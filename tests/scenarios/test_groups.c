@@ -164,7 +164,7 @@ static void test_groups__order_is_fixed(void **state)
     (void)state;
     static const char *const names[] = {"run", "topology", "routing", "link",     "switch",     "buffer", "pfc",   "ecn",
                                         "nic", "dcqcn",    "node",    "workload", "collective", "qos",    "pfcwd", "fault",
-                                        "dctcp", "swift", "timely", "hpcc", "credit"};
+                                        "dctcp", "swift", "timely", "hpcc", "credit", "ib"};
     int n = 0;
     const struct param_group *const *groups = scenario_groups(&n);
     assert_int_equal(n, G_N_ELEMENTS(names));
