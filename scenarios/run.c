@@ -2,6 +2,7 @@
 #include "scenarios/run_priv.h"
 #include "scenarios/groups.h"
 #include "scenarios/workload.h"
+#include "topologies/lft.h"
 #include "topologies/topology_params.h"
 
 #include <omp.h>
@@ -50,6 +51,9 @@ static int route(void *user, const struct net_route_request *r, uint32_t *ports,
         if (n != 0)
             return n;
     }
+    if (run->lft)
+        return lft_rank_path(run->lft, run->fabric, r->reverse ? r->dst_rank : r->src_rank, r->reverse ? r->src_rank : r->dst_rank, r->sport,
+                             ports, max, err);
     struct route_key key = key_of(r);
     return routes_path(run->routes, &key, &run->ecmp, ports, max, err);
 }
@@ -139,6 +143,23 @@ static bool build_site(struct run *run, GError **err)
     return run->faults != NULL;
 }
 
+/* Forwarding tables, where routing.engine asks for them. */
+static bool build_tables(struct run *run, GError **err)
+{
+    if (run->routing->engine == ROUTING_ENGINE_ECMP)
+        return true;
+    for (guint i = 0; i < run->faults->len; i++) {
+        int kind = g_array_index(run->faults, struct net_fault, i).params->kind;
+        if (kind != FAULT_LINK_DOWN && kind != FAULT_SWITCH_REBOOT && kind != FAULT_NIC_PORT_DOWN)
+            continue;
+        g_set_error(err, NET_ERROR, NET_ERROR_INPUT, "[fault:%s] takes links down, for which forwarding tables have no second way; allowed: ecmp",
+                    g_array_index(run->faults, struct net_fault, i).name);
+        return false;
+    }
+    run->lft = lft_of_routing(run->fabric, run->routing, run->scenario->base_dir, err);
+    return run->lft != NULL;
+}
+
 static bool build(struct run *run, GError **err)
 {
     const struct param_bag *bag = run->scenario->bag;
@@ -158,6 +179,10 @@ static bool build(struct run *run, GError **err)
     run->routes = routes_new(run->fabric);
     run->routing = param_bag_get(bag, "routing");
     run->ecmp = ecmp_hash_of(run->routing);
+    if (!build_tables(run, err)) {
+        g_prefix_error(err, "%s: routing.engine: ", run->scenario->path);
+        return false;
+    }
     run->job = workload_load(param_bag_get(bag, "workload"), param_bag_get(bag, "collective"), run->fabric,
                              run->scenario->base_dir, run->warnings, err);
     if (!run->job) {
@@ -278,6 +303,7 @@ static void run_clear(struct run *run)
         g_hash_table_unref(run->path_of_flow);
     job_free(run->job);
     routes_free(run->routes);
+    lft_free(run->lft);
     if (run->faults)
         g_array_unref(run->faults);
     site_free(run->site);

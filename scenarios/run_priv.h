@@ -16,6 +16,7 @@ struct run {
     struct site *site;
     struct net_site net_site;
     GArray *faults; /* struct net_fault */
+    struct lft *lft; /* NULL: routing.engine ecmp */
     struct routes *routes;
     const struct routing_params *routing;
     struct ecmp_hash ecmp;

@@ -1,5 +1,6 @@
 /* fabric.c - assembly of a fabric from nodes and links, and the choice of builder. */
 #include "topologies/fabric_priv.h"
+#include "topologies/subnet.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -177,6 +178,7 @@ void fabric_free(struct fabric *fabric)
     g_free(fabric->names);
     g_free(fabric->kind);
     g_free(fabric->notes);
+    subnet_free(fabric->subnet);
     g_free(fabric->graph.nodes);
     g_free(fabric->graph.ports);
     g_free(fabric->graph.endpoints);

@@ -27,6 +27,7 @@ struct fabric {
     uint32_t gpus_per_node;   /* endpoints per host; 1 where hosts are single NICs */
     uint32_t ports_per_nic;   /* planes: ports [endpoint.port, + ports_per_nic) belong to the endpoint's NIC */
     uint32_t n_links;         /* cables with both ends plugged in */
+    struct subnet *subnet;    /* InfiniBand labels (topologies/subnet.h); NULL: none yet */
     char *notes;              /* lines "file:line: key ignored: why" of an importer, or NULL */
 };
 

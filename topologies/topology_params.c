@@ -88,7 +88,19 @@ static bool check_routing(const void *values, const char **key, GError **err)
     const struct routing_params *p = values;
     unsigned fields;
     *key = "hash_fields";
-    return ecmp_parse_fields(p->hash_fields, &fields, err);
+    if (!ecmp_parse_fields(p->hash_fields, &fields, err))
+        return false;
+    *key = "lft_file";
+    if (p->engine == ROUTING_ENGINE_FILE && p->lft_file[0] == '\0') {
+        g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS, "engine file needs a file; allowed: the name of one");
+        return false;
+    }
+    *key = "mode";
+    if (p->engine == ROUTING_ENGINE_ECMP || p->mode == ROUTING_ECMP || p->mode == ROUTING_STATIC)
+        return true;
+    g_set_error(err, PARAM_ERROR, PARAM_ERROR_CROSS,
+                "packets that choose among ports do not go by forwarding tables; allowed with an engine: ecmp (no hash is asked then) or static");
+    return false;
 }
 
 const struct param_group topology_param_group = {
