@@ -10,7 +10,7 @@ fab_build_packages=(
 # cmocka is in the list above because the build tree always holds the tests.
 fab_test_packages=(
     clang libclang-rt-14-dev libomp-14-dev valgrind universal-ctags
-    hdf5-tools python3-minimal python3-h5py jq tshark
+    hdf5-tools python3-minimal python3-h5py jq tshark opensm ibsim-utils
 )
 
 # Prints those of the named packages that are not installed, one a line.

@@ -49,7 +49,7 @@ static bool bad(const struct reader *r, GError **err, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    g_autofree char *text = g_strdup_vprintf(format, args);
+    g_autofree char *raw = g_strdup_vprintf(format, args), *text = g_utf8_make_valid(raw, -1); /* a cut or foreign name */
     va_end(args);
     return fabric_fail(err, "%s:%u: %s", r->path, r->line, text);
 }
