@@ -63,6 +63,37 @@ static void test_ib__buffer_of_a_round_trip_carries_the_rate(void **state)
         }
 }
 
+/* cases.md 16: 400 Gb/s, 100 ns each way, 300 ns of credit handling, 12,500 B a VL: three packets of 4,122 B (4,124 on the wire, 82.5 ns)
+ * in a round trip of 82.5 + 0.2 + 500 ns. */
+static void test_ib__three_packets_in_a_round_trip(void **state)
+{
+    (void)state;
+    for (int lanes = 1; lanes <= 2; lanes++) {
+        struct net_fixture f;
+        net_fixture_init(&f);
+        for (int i = 0; i < 2; i++)
+            net_fixture_host(&f);
+        net_fixture_link(&f, 0, 1, 400 * UNIT_GBPS, 100 * UNIT_NS);
+        net_fixture_set_bare_ib(&f);
+        net_fixture_set_all(&f, (const char *const[]){"nic.mtu=4096B", "ib.credit_latency=300ns", "ib.vl_buffer=12500B", "nic.ack_interval=64",
+                                                      "nic.ack_class=2", NULL});
+        for (int lane = 0; lane < lanes; lane++)
+            net_fixture_message_in_class(&f, 0, 1, BYTES, (uint8_t)lane);
+        net_fixture_start(&f);
+        struct net_port_view a, b;
+        net_fixture_run_until(&f, 20 * UNIT_US);
+        net_port_view(f.net, 0, &a);
+        net_fixture_run_until(&f, 220 * UNIT_US);
+        net_port_view(f.net, 0, &b);
+        double share = (double)(b.tx_data_pkts - a.tx_data_pkts) * 82.48 / 200000.0;
+        double waited = (double)(b.credit_wait_ps - a.credit_wait_ps) / (200.0 * UNIT_US);
+        assert_true(fabs(share - lanes * 3 * 82.48 / 582.64) < 0.005 * lanes);
+        assert_true(fabs(share + waited - 1) < 0.01); /* what is not sent is waited for */
+        assert_int_equal(net_fixture_totals(&f).drop_pkts, 0);
+        net_fixture_release(&f);
+    }
+}
+
 static void test_ib__buffer_below_a_packet_is_refused(void **state)
 {
     (void)state;
@@ -250,6 +281,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ib__buffer_of_a_round_trip_carries_the_rate),
+        cmocka_unit_test(test_ib__three_packets_in_a_round_trip),
         cmocka_unit_test(test_ib__buffer_below_a_packet_is_refused),
         cmocka_unit_test(test_ib__lost_packets_give_their_credits_back),
         cmocka_unit_test(test_ib__head_of_queue_lifetime),
